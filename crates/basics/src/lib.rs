@@ -1,0 +1,1 @@
+//! Harmless tools for trying things out: time, arithmetic, text, identifiers, JSON queries.

@@ -1,0 +1,1 @@
+//! The nouns of toolcrib and the one gate every tool call passes.

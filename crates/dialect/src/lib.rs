@@ -1,0 +1,1 @@
+//! The wire shapes of the model APIs, both ways.

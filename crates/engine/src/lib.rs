@@ -1,0 +1,1 @@
+//! Catalogs, rules, pins and records: the rooms around the gate.

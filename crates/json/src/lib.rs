@@ -1,0 +1,1 @@
+//! JSON as models write it and schemas as people write them: repair, bounds, validation, coercion.

@@ -1,0 +1,3 @@
+//! The toolcrib binary.
+
+fn main() {}

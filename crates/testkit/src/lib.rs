@@ -1,0 +1,1 @@
+//! For tests only: fake sources, recording tools, seeds.
