@@ -1,1 +1,60 @@
 //! The nouns of toolcrib and the one gate every tool call passes.
+//!
+//! Read in this order: [`ToolSpec`] and [`Tool`], [`Toolset`], [`Catalog`], [`Plan`], [`Executor`],
+//! [`Response`].
+//!
+//! This crate opens no socket, reads no file and no environment. Whatever runs a tool does it
+//! through [`Executor`], since nothing else can make a [`CallContext`].
+
+use std::future::Future;
+use std::pin::Pin;
+
+mod advice;
+mod batch;
+mod call;
+mod caller;
+pub mod canonical;
+mod catalog;
+mod content;
+mod context;
+mod effect;
+mod fingerprint;
+mod ledger;
+mod limits;
+mod name;
+mod nearest;
+mod outcome;
+pub mod plan;
+mod policy;
+mod response;
+mod run;
+mod source;
+mod spec;
+mod ticket;
+mod tool;
+mod toolset;
+
+pub use batch::{BatchOptions, Executor};
+pub use call::{Call, CallKey, RawArguments, Wire};
+pub use caller::Caller;
+pub use catalog::{Catalog, Listed, Quarantine, Quarantined, Shelf};
+pub use content::{Content, IntoContent, Json, Part, Reference};
+pub use context::{CallContext, Progress, ProgressSink};
+pub use effect::{Effect, Hints};
+pub use fingerprint::Fingerprint;
+pub use ledger::{Ending, Ledger, LedgerError, Planned, ResultHandle};
+pub use limits::CribLimits;
+pub use name::{InvalidName, LONGEST_NAME, SourceId, ToolName};
+pub use outcome::{ErrorKind, Pending, ToolError, ToolOutcome};
+pub use plan::{ChoiceScope, Exposure, Plan, PlanError, PlannedTool, Request, Warning, Why};
+pub use policy::{AllowAll, AskBeforeDestroying, Intent, Policy, Verdict};
+pub use response::{Cited, Debug, Flag, Report, Response};
+pub use run::{Run, Turn};
+pub use source::{Source, SourceError};
+pub use spec::{Guidance, Limits, Origin, ToolSpec, Traits, Validation};
+pub use ticket::{Decision, Parked, TicketError, TicketId};
+pub use tool::{Arguments, Tool, raw_tool, tool, tool_with};
+pub use toolset::{Conflict, NotRenamed, Shelved, Toolset};
+
+/// A future that a trait object returns.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

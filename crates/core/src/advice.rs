@@ -1,0 +1,146 @@
+//! Every text of ours that a model reads: what happened, and what to do next.
+
+use std::time::Duration;
+
+use crate::name::{ToolName, shown};
+use crate::outcome::Pending;
+
+pub(crate) fn denied(reason: &str) -> String {
+    format!(
+        "Denied: {reason}. The call did not run. Do not repeat it as it is; try another way or \
+         tell the user"
+    )
+}
+
+pub(crate) fn pending(pending: &Pending) -> String {
+    format!(
+        "Waiting for approval: {}. The call has not run yet; it is kept under the ticket `{}`. \
+         Do not call it again: go on with something else, or tell the user what you are waiting \
+         for",
+        pending.reason, pending.ticket
+    )
+}
+
+pub(crate) fn repaired(repairs: &[String]) -> String {
+    format!(
+        "Note: the arguments were put right before the call: {}",
+        repairs.join("; ")
+    )
+}
+
+pub(crate) fn unknown_tool(wrong: &str, nearest: &[&ToolName], available: &[&ToolName]) -> String {
+    let name = shown(wrong);
+    let meant = match nearest {
+        [] => String::new(),
+        names => format!(" Did you mean {}?", list(names)),
+    };
+    let there = match available {
+        [] => " There are no tools: answer without one".to_owned(),
+        names if names.len() <= SHOWN => format!(" Call one of: {}", list(names)),
+        names => format!(
+            " Call one of the {} tools that you were given, among them {}",
+            names.len(),
+            list(names.get(..SHOWN).unwrap_or_default())
+        ),
+    };
+    format!("there is no tool `{name}`.{meant}{there}")
+}
+
+/// Names that an error lists at the most.
+const SHOWN: usize = 20;
+
+fn list(names: &[&ToolName]) -> String {
+    names
+        .iter()
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+pub(crate) fn not_loaded(name: &ToolName) -> String {
+    format!("`{name}` is not loaded yet: search for it first, then call it")
+}
+
+pub(crate) fn no_call(fault: &str) -> String {
+    format!("this is no tool call: {fault}. Send it again with a name and arguments")
+}
+
+pub(crate) fn not_an_object(got: &str, signature: &str) -> String {
+    format!("the arguments must be a JSON object, got {got}: call {signature}")
+}
+
+pub(crate) fn unreadable(problem: &str, signature: &str) -> String {
+    format!("the arguments cannot be read: {problem}. Send one JSON object: {signature}")
+}
+
+pub(crate) fn refused(violations: &str, signature: &str) -> String {
+    format!("the arguments do not fit: {violations}. Correct them and call again: {signature}")
+}
+
+pub(crate) fn over_limit(limit: usize) -> String {
+    format!(
+        "not run: limit of {limit} calls at once. Send it again in your next turn if it is still needed"
+    )
+}
+
+pub(crate) fn comes_alone(name: &ToolName) -> String {
+    format!(
+        "not run: `{name}` gives its answer directly to the user and must be called alone, so no \
+         tool of this batch ran. Call the other tools first, then `{name}` by itself"
+    )
+}
+
+pub(crate) fn refused_beside(controlling: &[&ToolName]) -> String {
+    format!(
+        "not run: {} must be called alone, so no tool of this batch ran. Send this call again \
+         without it",
+        list(controlling)
+    )
+}
+
+pub(crate) fn busy() -> String {
+    "not run: too much is going on at the moment. Try again later, with fewer calls at once"
+        .to_owned()
+}
+
+pub(crate) fn ledger_down() -> String {
+    "not run: the call could not be recorded. Try again later or tell the user".to_owned()
+}
+
+pub(crate) fn not_started() -> String {
+    "not run: the request was cancelled before the call started. Call it again if it is still \
+     needed"
+        .to_owned()
+}
+
+pub(crate) fn cancelled() -> String {
+    "the call was cancelled. It changed nothing; call it again if it is still needed".to_owned()
+}
+
+pub(crate) fn timed_out(after: Duration) -> String {
+    format!(
+        "no answer within {after:?}. It changed nothing: ask for less and call again, or go on \
+         without it"
+    )
+}
+
+/// A started call that may have changed something and whose end nobody knows.
+pub(crate) fn unknown_outcome(what: &str) -> String {
+    format!(
+        "{what}. It may or may not have taken effect: do not repeat it; check first whether it \
+         did, or ask the user"
+    )
+}
+
+pub(crate) fn crashed() -> String {
+    "the tool crashed. The same call will most likely crash again: try other arguments or another \
+     tool, or tell the user"
+        .to_owned()
+}
+
+pub(crate) fn cut(shown: usize, whole: usize) -> String {
+    format!(
+        "[cut: {shown} of {whole} bytes are shown. Call again with arguments that ask for less to \
+         see the rest]"
+    )
+}

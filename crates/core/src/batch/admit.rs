@@ -1,0 +1,304 @@
+//! Steps 1 to 5: what a call must pass before anybody is asked about it.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use serde_json::{Map, Value};
+use toolcrib_json::{repair, schema};
+
+use crate::advice;
+use crate::call::{Call, RawArguments};
+use crate::canonical;
+use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
+use crate::plan::{Exposure, Plan, PlannedTool};
+use crate::spec::Validation;
+use crate::tool::Arguments;
+
+/// Where a call stands after its admission.
+pub(super) enum Slot {
+    Answered {
+        outcome: ToolOutcome,
+        repairs: Vec<String>,
+    },
+    /// The same call as the one at this position.
+    Copy(usize),
+    Ready(Admitted),
+}
+
+/// A call that may be decided on.
+pub(super) struct Admitted {
+    /// The tool's place in the catalog.
+    pub(super) place: u32,
+    pub(super) arguments: Arguments,
+    pub(super) repairs: Vec<String>,
+}
+
+/// A call on its way through the steps.
+enum Step {
+    Answered(ToolOutcome),
+    Copy(usize),
+    Parsed {
+        arguments: Map<String, Value>,
+        repairs: Vec<String>,
+    },
+}
+
+pub(super) fn admit(plan: &Plan, calls: &mut [Call], max_calls: usize) -> Vec<Slot> {
+    let mut steps: Vec<Step> = calls.iter_mut().map(|call| parse(plan, call)).collect();
+    dedupe(calls, &mut steps);
+    cap(&mut steps, max_calls);
+    guard_control(plan, calls, &mut steps);
+    calls
+        .iter()
+        .zip(steps)
+        .map(|(call, step)| look_up(plan, call, step))
+        .collect()
+}
+
+fn failed(kind: ErrorKind, message: String) -> ToolOutcome {
+    ToolOutcome::Failed(ToolError::new(kind, message))
+}
+
+/// Step 1: arguments may be an object, a JSON string, empty or `null`.
+fn parse(plan: &Plan, call: &mut Call) -> Step {
+    if let Some(fault) = &call.fault {
+        return Step::Answered(failed(ErrorKind::InvalidCall, advice::no_call(fault)));
+    }
+    let tool = plan.get(&call.name);
+    let signature = || tool.map_or_else(|| "{...}".to_owned(), signature);
+    let strict = tool.is_some_and(|tool| tool.listed.spec.validation == Validation::Strict);
+    let mut repairs = Vec::new();
+    let value = match std::mem::take(&mut call.arguments) {
+        RawArguments::Absent => Value::Null,
+        RawArguments::Value(value) => value,
+        RawArguments::Text(text) => match read(&text, strict, &mut repairs) {
+            Ok(value) => value,
+            Err(problem) => {
+                let message = advice::unreadable(&problem, &signature());
+                return Step::Answered(failed(ErrorKind::InvalidArguments, message));
+            }
+        },
+    };
+    let got = match value {
+        Value::Object(arguments) => return Step::Parsed { arguments, repairs },
+        Value::Null => {
+            return Step::Parsed {
+                arguments: Map::new(),
+                repairs,
+            };
+        }
+        Value::Array(_) => "a list",
+        Value::String(_) => "a string",
+        Value::Number(_) => "a number",
+        Value::Bool(_) => "true or false",
+    };
+    let message = advice::not_an_object(got, &signature());
+    Step::Answered(failed(ErrorKind::InvalidArguments, message))
+}
+
+/// The JSON of a text; a text that holds JSON in a string once more is opened once more.
+fn read(text: &str, strict: bool, repairs: &mut Vec<String>) -> Result<Value, String> {
+    if text.trim().is_empty() {
+        return Ok(Value::Null);
+    }
+    let read = |text: &str| {
+        if strict {
+            let value = repair::read_strict(text)?;
+            return Ok(repair::Read {
+                value,
+                repairs: Vec::new(),
+            });
+        }
+        repair::read(text)
+    };
+    let mut first = read(text).map_err(|error: repair::Unreadable| error.to_string())?;
+    if let (Value::String(inner), false) = (&first.value, strict)
+        && let Ok(second) = read(inner)
+        && second.value.is_object()
+    {
+        repairs.push("opened an object that was written as a string".to_owned());
+        first = second;
+    }
+    repairs.extend(first.repairs.iter().map(ToString::to_string));
+    Ok(first.value)
+}
+
+/// Step 2: the same name and the same arguments run once; ids do not count.
+fn dedupe(calls: &[Call], steps: &mut [Step]) {
+    let mut seen: HashMap<u64, usize> = HashMap::with_capacity(steps.len());
+    for position in 0..steps.len() {
+        let (Some(call), Some(Step::Parsed { arguments, .. })) =
+            (calls.get(position), steps.get(position))
+        else {
+            continue;
+        };
+        let mut hasher = DefaultHasher::new();
+        call.name.hash(&mut hasher);
+        canonical::hash_object(arguments, &mut hasher);
+        let mut key = hasher.finish();
+        // Equal hashes of unequal calls step aside to the next free number.
+        let first = loop {
+            match seen.get(&key) {
+                None => break None,
+                Some(first) if is_same(calls, steps, *first, position) => break Some(*first),
+                Some(_) => key = key.wrapping_add(1),
+            }
+        };
+        match first {
+            None => {
+                seen.insert(key, position);
+            }
+            Some(first) => {
+                if let Some(step) = steps.get_mut(position) {
+                    *step = Step::Copy(first);
+                }
+            }
+        }
+    }
+}
+
+fn is_same(calls: &[Call], steps: &[Step], first: usize, second: usize) -> bool {
+    let name = |position: usize| calls.get(position).map(|call| &call.name);
+    let (
+        Some(Step::Parsed { arguments: one, .. }),
+        Some(Step::Parsed {
+            arguments: other, ..
+        }),
+    ) = (steps.get(first), steps.get(second))
+    else {
+        return false;
+    };
+    name(first) == name(second)
+        && one.len() == other.len()
+        && one
+            .iter()
+            .all(|(key, l)| other.get(key).is_some_and(|r| canonical::same(l, r)))
+}
+
+/// Step 3: what is beyond the limit is told so.
+fn cap(steps: &mut [Step], max_calls: usize) {
+    let distinct = steps
+        .iter_mut()
+        .filter(|step| !matches!(step, Step::Copy(_)));
+    for step in distinct
+        .skip(max_calls)
+        .filter(|step| matches!(step, Step::Parsed { .. }))
+    {
+        *step = Step::Answered(failed(ErrorKind::OverLimit, advice::over_limit(max_calls)));
+    }
+}
+
+/// Step 4: a tool that takes control comes alone, or nothing of the batch runs.
+fn guard_control(plan: &Plan, calls: &[Call], steps: &mut [Step]) {
+    let left = steps
+        .iter()
+        .filter(|step| matches!(step, Step::Parsed { .. }))
+        .count();
+    if left < 2 {
+        return;
+    }
+    let controls = |call: &Call| {
+        plan.get(&call.name)
+            .filter(|tool| tool.listed.spec.traits.takes_control)
+    };
+    let mut controlling: Vec<_> = calls
+        .iter()
+        .zip(&*steps)
+        .filter(|(_, step)| matches!(step, Step::Parsed { .. }))
+        .filter_map(|(call, _)| controls(call).map(|tool| &tool.listed.spec.name))
+        .collect();
+    controlling.sort();
+    controlling.dedup();
+    if controlling.is_empty() {
+        return;
+    }
+    for (call, step) in calls.iter().zip(steps) {
+        if matches!(step, Step::Parsed { .. }) {
+            let message = controls(call).map_or_else(
+                || advice::refused_beside(&controlling),
+                |tool| advice::comes_alone(&tool.listed.spec.name),
+            );
+            *step = Step::Answered(failed(ErrorKind::ControlConflict, message));
+        }
+    }
+}
+
+/// Step 5: look up in the pinned plan, then validate.
+fn look_up(plan: &Plan, call: &Call, step: Step) -> Slot {
+    let (arguments, repairs) = match step {
+        Step::Answered(outcome) => {
+            return Slot::Answered {
+                outcome,
+                repairs: Vec::new(),
+            };
+        }
+        Step::Copy(of) => return Slot::Copy(of),
+        Step::Parsed { arguments, repairs } => (arguments, repairs),
+    };
+    let (Some(place), Some(tool)) = (plan.place(&call.name), plan.get(&call.name)) else {
+        let available: Vec<_> = plan.shown_names().collect();
+        let message = advice::unknown_tool(&call.name, &plan.nearest(&call.name), &available);
+        return Slot::Answered {
+            outcome: failed(ErrorKind::UnknownTool, message),
+            repairs,
+        };
+    };
+    if tool.exposure == Exposure::Hidden {
+        let message = advice::not_loaded(&tool.listed.spec.name);
+        return Slot::Answered {
+            outcome: failed(ErrorKind::NotLoaded, message),
+            repairs,
+        };
+    }
+    validate(place, tool, arguments, repairs)
+}
+
+fn validate(
+    place: u32,
+    tool: PlannedTool<'_>,
+    arguments: Map<String, Value>,
+    mut repairs: Vec<String>,
+) -> Slot {
+    let ready = |value: Value, repairs| match value {
+        Value::Object(fields) => Slot::Ready(Admitted {
+            place,
+            arguments: Arguments::new(fields),
+            repairs,
+        }),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            let message = advice::not_an_object("something else", &signature(tool));
+            let outcome = failed(ErrorKind::InvalidArguments, message);
+            Slot::Answered {
+                outcome,
+                repairs: Vec::new(),
+            }
+        }
+    };
+    let (spec, schema) = (&tool.listed.spec, &tool.listed.schema);
+    let mut value = Value::Object(arguments);
+    if spec.validation == Validation::Off || schema.is_valid(&value) {
+        return ready(value, repairs);
+    }
+    if spec.validation == Validation::Coerce {
+        let (coerced, notes) = schema.coerce(value);
+        if schema.is_valid(&coerced) {
+            repairs.extend(notes.iter().map(ToString::to_string));
+            return ready(coerced, repairs);
+        }
+        value = coerced;
+    }
+    let violations = schema
+        .check(&value)
+        .err()
+        .map(|violations| violations.to_string());
+    let message = advice::refused(&violations.unwrap_or_default(), &signature(tool));
+    Slot::Answered {
+        outcome: failed(ErrorKind::InvalidArguments, message),
+        repairs,
+    }
+}
+
+/// How the tool is called, in one line.
+fn signature(tool: PlannedTool<'_>) -> String {
+    schema::signature(tool.listed.spec.name.as_str(), tool.listed.schema.source())
+}

@@ -1,0 +1,161 @@
+//! Step 10: one response for each call, in call order, with checks, references and debug record.
+
+use std::collections::HashMap;
+
+use super::Batch;
+use super::run_one::Ended;
+use crate::advice;
+use crate::call::{Call, Wire};
+use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
+use crate::plan::PlannedTool;
+use crate::response::{Cited, Debug, Flag, Report, Response};
+
+pub(super) fn report(batch: &Batch, calls: Vec<Call>, ended: Vec<Ended>) -> Report {
+    let mut numbers = Numbers::after(batch);
+    let mut responses: Vec<Response> = Vec::with_capacity(calls.len());
+    for (call, ended) in calls.into_iter().zip(ended) {
+        // A copy always stands behind the call that it copies.
+        let original = ended.copy_of.and_then(|of| responses.get(of));
+        let response = match original {
+            Some(original) => copy(original, call),
+            None => respond(batch, call, ended, &mut numbers),
+        };
+        responses.push(response);
+    }
+    Report { responses }
+}
+
+fn respond(batch: &Batch, call: Call, ended: Ended, numbers: &mut Numbers<'_>) -> Response {
+    let tool = ended.place.and_then(|place| batch.plan.planned(place));
+    let outcome = ended
+        .outcome
+        .unwrap_or_else(|| ToolOutcome::Failed(broken_error()));
+    let done = outcome.is_done();
+    let mut debug = Debug {
+        key: ended.key,
+        attempts: ended.attempts,
+        waited: ended.waited,
+        ran: ended.ran,
+        cause: ended.ledger_fault,
+        ..Debug::default()
+    };
+    let mut response = Response {
+        id: call.id,
+        name: call.name,
+        wire: call.wire,
+        duplicate_of: None,
+        repairs: ended.repairs,
+        checks: Vec::new(),
+        references: Vec::new(),
+        whole: ended.whole,
+        handed_over: false,
+        outcome,
+        debug: Debug::default(),
+    };
+    if let Some(error) = response.error() {
+        debug.cause = error.causes().or(debug.cause);
+    }
+    if let Some(tool) = tool {
+        let spec = &tool.listed.spec;
+        debug.tool = Some(spec.name.clone());
+        debug.source = Some(spec.origin.source.clone());
+        debug.flags = flags(tool);
+        if done {
+            response.checks.clone_from(&spec.checks);
+            response.handed_over = spec.traits.takes_control;
+        }
+    }
+    if let Some(content) = response.content() {
+        response.references = content
+            .references
+            .iter()
+            .map(|reference| numbers.cite(reference))
+            .collect();
+    }
+    response.debug = debug;
+    response
+}
+
+fn flags(tool: PlannedTool<'_>) -> Vec<Flag> {
+    let traits = &tool.listed.spec.traits;
+    [
+        (tool.forced, Flag::Forced),
+        (traits.exclusive, Flag::Exclusive),
+        (traits.capability, Flag::Capability),
+        (traits.takes_control, Flag::TakesControl),
+        (tool.listed.stale, Flag::Stale),
+    ]
+    .into_iter()
+    .filter_map(|(applies, flag)| applies.then_some(flag))
+    .collect()
+}
+
+/// The same answer under another call's id.
+fn copy(original: &Response, call: Call) -> Response {
+    Response {
+        id: call.id,
+        wire: call.wire,
+        duplicate_of: Some(original.id.clone()),
+        ..original.clone()
+    }
+}
+
+/// Numbers sources across the run: a known one keeps its number.
+struct Numbers<'a> {
+    batch: &'a Batch,
+    fresh: HashMap<String, usize>,
+}
+
+impl<'a> Numbers<'a> {
+    fn after(batch: &'a Batch) -> Self {
+        Self {
+            batch,
+            fresh: HashMap::new(),
+        }
+    }
+
+    fn cite(&mut self, reference: &crate::content::Reference) -> Cited {
+        let run = self.batch.plan.run();
+        let number = run.number_of(&reference.id).unwrap_or_else(|| {
+            let next = run.source_count() + self.fresh.len() + 1;
+            *self.fresh.entry(reference.id.clone()).or_insert(next)
+        });
+        Cited {
+            number: u32::try_from(number).unwrap_or(u32::MAX),
+            reference: reference.clone(),
+        }
+    }
+}
+
+fn broken_error() -> ToolError {
+    ToolError::new(
+        ErrorKind::UnknownOutcome,
+        advice::unknown_outcome("something of ours broke"),
+    )
+}
+
+/// The answers to a batch whose own task broke: a fault of ours, and still every call is answered.
+pub(super) fn broken(asked: Vec<(String, String)>, cause: &tokio::task::JoinError) -> Report {
+    let responses = asked.into_iter().map(|(id, name)| Response {
+        id,
+        wire: Wire {
+            name: name.clone(),
+            ..Wire::default()
+        },
+        name,
+        outcome: ToolOutcome::Failed(broken_error()),
+        duplicate_of: None,
+        repairs: Vec::new(),
+        checks: Vec::new(),
+        references: Vec::new(),
+        whole: None,
+        handed_over: false,
+        debug: Debug {
+            cause: Some(cause.to_string()),
+            ..Debug::default()
+        },
+    });
+    Report {
+        responses: responses.collect(),
+    }
+}

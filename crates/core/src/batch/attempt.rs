@@ -1,0 +1,193 @@
+//! Step 8: runs a tool on its own task, with deadline, cancellation and caught panics, and again
+//! only what is harmless to repeat.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::run_one::OneCall;
+use crate::advice;
+use crate::catalog::Listed;
+use crate::context::CallContext;
+use crate::ledger::Ending;
+use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
+use crate::tool::Arguments;
+
+/// The attempts of one call.
+pub(super) struct Attempts<'a> {
+    tool: &'a Listed,
+    context: CallContext,
+    retries: u32,
+    backoff: Duration,
+    grace: Duration,
+    timeout: Duration,
+}
+
+/// What came of them.
+pub(super) struct Tries {
+    pub(super) outcome: ToolOutcome,
+    pub(super) attempts: u32,
+}
+
+impl<'a> Attempts<'a> {
+    pub(super) fn new(one: &OneCall<'_>, tool: &'a Listed) -> Self {
+        let (batch, limits) = (one.batch, &one.batch.gate.limits);
+        let timeout = tool.spec.limits.timeout.unwrap_or(limits.timeout);
+        let context = CallContext {
+            caller: Arc::clone(batch.plan.caller()),
+            key: one.key,
+            attempt: 0,
+            deadline: Instant::now() + timeout,
+            cancel: batch.cancel.child_token(),
+            progress: batch.progress.clone(),
+        };
+        let retries = tool.spec.limits.retries.unwrap_or(limits.retries);
+        Self {
+            tool,
+            context,
+            retries,
+            backoff: limits.backoff,
+            grace: limits.grace,
+            timeout,
+        }
+    }
+
+    pub(super) async fn run(mut self, arguments: Arguments) -> (Tries, Ending) {
+        loop {
+            self.context.attempt += 1;
+            let attempts = self.context.attempt;
+            let again = (attempts <= self.retries).then(|| arguments.clone());
+            let Some(next) = again else {
+                let (outcome, ending) = self.attempt(arguments).await;
+                return (Tries { outcome, attempts }, ending);
+            };
+            let (outcome, ending) = self.attempt(next).await;
+            match self.pause_before_repeating(&outcome) {
+                Some(pause) if self.sleep(pause).await => {}
+                _ => return (Tries { outcome, attempts }, ending),
+            }
+        }
+    }
+
+    /// How long to wait before the call may be made again, if it may.
+    fn pause_before_repeating(&self, outcome: &ToolOutcome) -> Option<Duration> {
+        let ToolOutcome::Failed(error) = outcome else {
+            return None;
+        };
+        let harmless = self.tool.spec.harmless_to_repeat() || error.kind.never_sent();
+        if !error.kind.passes() || !harmless {
+            return None;
+        }
+        let doubled = self
+            .backoff
+            .saturating_mul(1 << (self.context.attempt - 1).min(16));
+        Some(error.retry_after.unwrap_or(doubled).max(doubled))
+    }
+
+    /// `false` if there is no time for another attempt, or nobody waits for it.
+    async fn sleep(&self, pause: Duration) -> bool {
+        let until = Instant::now() + pause;
+        if until >= self.context.deadline {
+            return false;
+        }
+        tokio::select! {
+            biased;
+            () = self.context.cancel.cancelled() => false,
+            () = tokio::time::sleep_until(until) => true,
+        }
+    }
+
+    async fn attempt(&self, arguments: Arguments) -> (ToolOutcome, Ending) {
+        let (tool, context) = (Arc::clone(&self.tool.tool), self.context.clone());
+        let mut running = AbortOnDrop(tokio::spawn(
+            async move { tool.call(arguments, &context).await },
+        ));
+        let ended = tokio::select! {
+            biased;
+            ended = timeout_at(self.context.deadline, &mut running.0) => ended.ok(),
+            () = self.context.cancel.cancelled() => {
+                // The tool sees the same token; what it still says within the grace counts.
+                match timeout(self.grace, &mut running.0).await {
+                    Ok(ended) => Some(ended),
+                    Err(_) => {
+                        let error = ToolError::new(ErrorKind::Cancelled, advice::cancelled());
+                        return self.cut_off("the call was cancelled while it ran", error);
+                    }
+                }
+            }
+        };
+        match ended {
+            Some(Ok(outcome)) => self.answered(outcome),
+            Some(Err(broken)) => {
+                let error = ToolError::new(ErrorKind::Internal, advice::crashed());
+                self.cut_off(
+                    "the tool crashed while it ran",
+                    error.because(panic_text(broken)),
+                )
+            }
+            None => {
+                let what = format!("no answer within {:?}", self.timeout);
+                let error = ToolError::new(ErrorKind::Timeout, advice::timed_out(self.timeout));
+                self.cut_off(&what, error)
+            }
+        }
+    }
+
+    /// The end of a tool that gave no answer: certain only if it could not change anything.
+    fn cut_off(&self, what: &str, mut error: ToolError) -> (ToolOutcome, Ending) {
+        if self.tool.spec.harmless_to_repeat() {
+            let kind = error.kind;
+            return (ToolOutcome::Failed(error), Ending::Failed(kind));
+        }
+        error.kind = ErrorKind::UnknownOutcome;
+        error.message = advice::unknown_outcome(what);
+        (ToolOutcome::Failed(error), Ending::Unknown)
+    }
+
+    fn answered(&self, outcome: ToolOutcome) -> (ToolOutcome, Ending) {
+        match outcome {
+            // A broken line says nothing about what happened at its other end.
+            ToolOutcome::Failed(error)
+                if error.kind == ErrorKind::Network && !self.tool.spec.harmless_to_repeat() =>
+            {
+                self.cut_off("the connection broke while the call ran", error)
+            }
+            ToolOutcome::Failed(error) => {
+                let ending = match error.kind {
+                    ErrorKind::UnknownOutcome => Ending::Unknown,
+                    kind if kind.never_sent() => Ending::NotExecuted,
+                    kind => Ending::Failed(kind),
+                };
+                (ToolOutcome::Failed(error), ending)
+            }
+            ToolOutcome::Done(content) => (ToolOutcome::Done(content), Ending::Succeeded),
+            other @ (ToolOutcome::Denied { .. } | ToolOutcome::Pending(_)) => {
+                (other, Ending::NotExecuted)
+            }
+        }
+    }
+}
+
+/// What a panic said, for the operator.
+fn panic_text(broken: tokio::task::JoinError) -> String {
+    let Ok(panic) = broken.try_into_panic() else {
+        return "the task of the tool was stopped".to_owned();
+    };
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    format!(
+        "panic: {}",
+        text.unwrap_or_else(|| "of an unknown kind".to_owned())
+    )
+}
+
+/// A tool that nobody waits for any more is stopped at its next pause.
+struct AbortOnDrop(JoinHandle<ToolOutcome>);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

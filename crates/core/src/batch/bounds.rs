@@ -1,0 +1,131 @@
+//! How many calls run at once: of one batch, to one source, for one tenant.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::limits::CribLimits;
+use crate::name::SourceId;
+
+/// The places of a process.
+pub(super) struct Bounds {
+    sources: Shared<SourceId>,
+    tenants: Shared<String>,
+    per_batch: usize,
+    queue: Duration,
+}
+
+impl Bounds {
+    pub(super) fn new(limits: &CribLimits) -> Self {
+        Self {
+            sources: Shared::new(limits.per_source),
+            tenants: Shared::new(limits.per_tenant),
+            per_batch: limits.per_batch.max(1),
+            queue: limits.queue,
+        }
+    }
+
+    pub(super) fn batch(&self, tenant: &str) -> BatchBounds<'_> {
+        BatchBounds {
+            batch: Arc::new(Semaphore::new(self.per_batch)),
+            tenant: self.tenants.of(&tenant.to_owned()),
+            of: self,
+            source: Mutex::new(None),
+        }
+    }
+}
+
+/// The places that the calls of one batch compete for.
+pub(super) struct BatchBounds<'a> {
+    batch: Arc<Semaphore>,
+    tenant: Arc<Semaphore>,
+    of: &'a Bounds,
+    /// The source asked for last: most batches know only one.
+    source: Mutex<Option<(SourceId, Arc<Semaphore>)>>,
+}
+
+/// A place taken; given back when it is dropped.
+pub(super) struct Place {
+    _permits: [OwnedSemaphorePermit; 3],
+}
+
+impl BatchBounds<'_> {
+    /// Waits for a place, as long as the queue allows; always taken in the same order, so no two
+    /// calls wait for each other.
+    pub(super) async fn place(&self, source: &SourceId) -> Option<Place> {
+        let semaphores = [
+            Arc::clone(&self.batch),
+            self.source(source),
+            Arc::clone(&self.tenant),
+        ];
+        let free = semaphores
+            .each_ref()
+            .map(|places| Arc::clone(places).try_acquire_owned().ok());
+        if let [Some(batch), Some(source), Some(tenant)] = free {
+            return Some(Place {
+                _permits: [batch, source, tenant],
+            });
+        }
+        let [batch, source, tenant] = semaphores;
+        let waited = async move {
+            let batch = batch.acquire_owned().await.ok()?;
+            let source = source.acquire_owned().await.ok()?;
+            Some(Place {
+                _permits: [batch, source, tenant.acquire_owned().await.ok()?],
+            })
+        };
+        tokio::time::timeout(self.of.queue, waited)
+            .await
+            .ok()
+            .flatten()
+    }
+
+    fn source(&self, id: &SourceId) -> Arc<Semaphore> {
+        let mut last = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*last {
+            Some((known, places)) if known == id => Arc::clone(places),
+            _ => {
+                let places = self.of.sources.of(id);
+                *last = Some((id.clone(), Arc::clone(&places)));
+                places
+            }
+        }
+    }
+}
+
+/// One semaphore for each key; those that nobody holds are forgotten when there are many.
+struct Shared<K> {
+    places: usize,
+    semaphores: Mutex<HashMap<K, Arc<Semaphore>>>,
+}
+
+/// From here on idle keys are looked for and dropped: tenants come and go.
+const MANY: usize = 1_024;
+
+impl<K: Eq + Hash + Clone> Shared<K> {
+    fn new(places: usize) -> Self {
+        Self {
+            places: places.max(1),
+            semaphores: Mutex::default(),
+        }
+    }
+
+    fn of(&self, key: &K) -> Arc<Semaphore> {
+        let mut semaphores = self
+            .semaphores
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = semaphores.get(key) {
+            return Arc::clone(known);
+        }
+        if semaphores.len() >= MANY {
+            semaphores.retain(|_, semaphore| Arc::strong_count(semaphore) > 1);
+        }
+        let fresh = Arc::new(Semaphore::new(self.places));
+        semaphores.insert(key.clone(), Arc::clone(&fresh));
+        fresh
+    }
+}

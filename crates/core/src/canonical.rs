@@ -1,0 +1,148 @@
+//! One form for JSON that means the same: sorted keys, `1.0` as `1`.
+
+use std::hash::{Hash, Hasher};
+
+use serde_json::{Map, Number, Value};
+
+/// The canonical text of a value. Depth is bounded by what was parsed.
+pub fn text(value: &Value) -> String {
+    let mut out = String::new();
+    write(value, &mut out);
+    out
+}
+
+fn write(value: &Value, out: &mut String) {
+    match value {
+        Value::Object(fields) => {
+            let mut keys: Vec<_> = fields.iter().collect();
+            keys.sort_unstable_by_key(|(key, _)| key.as_str());
+            out.push('{');
+            for (position, (key, value)) in keys.into_iter().enumerate() {
+                if position > 0 {
+                    out.push(',');
+                }
+                out.push_str(&Value::from(key.as_str()).to_string());
+                out.push(':');
+                write(value, out);
+            }
+            out.push('}');
+        }
+        Value::Array(items) => {
+            out.push('[');
+            for (position, item) in items.iter().enumerate() {
+                if position > 0 {
+                    out.push(',');
+                }
+                write(item, out);
+            }
+            out.push(']');
+        }
+        Value::Number(number) => match whole(number) {
+            Some(whole) => out.push_str(&whole.to_string()),
+            None => out.push_str(&number.to_string()),
+        },
+        Value::Null | Value::Bool(_) | Value::String(_) => out.push_str(&value.to_string()),
+    }
+}
+
+/// A number without a fraction as an integer, so that `1`, `1.0` and `1e0` are one.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::float_cmp,
+    reason = "a float below 2^53 without a fraction converts exactly, and equality is the test"
+)]
+fn whole(number: &Number) -> Option<i128> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if let Some(integer) = number.as_i64() {
+        return Some(integer.into());
+    }
+    if let Some(integer) = number.as_u64() {
+        return Some(integer.into());
+    }
+    let float = number.as_f64()?;
+    (float.trunc() == float && float.abs() <= EXACT).then_some(float as i128)
+}
+
+/// Feeds a value to a hasher such that `same` values hash alike; allocates nothing.
+pub fn hash(value: &Value, hasher: &mut impl Hasher) {
+    match value {
+        Value::Null => 0u8.hash(hasher),
+        Value::Bool(flag) => (1u8, flag).hash(hasher),
+        Value::Number(number) => match whole(number) {
+            Some(whole) => (2u8, whole).hash(hasher),
+            None => (3u8, number.as_f64().map(f64::to_bits)).hash(hasher),
+        },
+        Value::String(text) => (4u8, text).hash(hasher),
+        Value::Array(items) => {
+            (5u8, items.len()).hash(hasher);
+            items.iter().for_each(|item| hash(item, hasher));
+        }
+        Value::Object(fields) => hash_object(fields, hasher),
+    }
+}
+
+/// The sum of the fields' own hashes: the order in which a model wrote them does not count.
+pub fn hash_object(fields: &Map<String, Value>, hasher: &mut impl Hasher) {
+    let mut sum = 0u64;
+    for (key, value) in fields {
+        let mut field = std::hash::DefaultHasher::new();
+        key.hash(&mut field);
+        hash(value, &mut field);
+        sum = sum.wrapping_add(field.finish());
+    }
+    (6u8, fields.len(), sum).hash(hasher);
+}
+
+/// Whether two values mean the same.
+pub fn same(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Number(left), Value::Number(right)) => match (whole(left), whole(right)) {
+            (Some(left), Some(right)) => left == right,
+            _ => left == right,
+        },
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len() && left.iter().zip(right).all(|(l, r)| same(l, r))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            left.len() == right.len()
+                && left
+                    .iter()
+                    .all(|(key, l)| right.get(key).is_some_and(|r| same(l, r)))
+        }
+        _ => left == right,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::hash::DefaultHasher;
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn hashed(value: &Value) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        hash(value, &mut hasher);
+        hasher.finish()
+    }
+
+    #[test]
+    fn values_that_mean_the_same_have_one_text_and_one_hash() {
+        let left = json!({"b": [1.0, {"x": null}], "a": "1"});
+        let right = json!({"a": "1", "b": [1, {"x": null}]});
+        assert_eq!(text(&left), r#"{"a":"1","b":[1,{"x":null}]}"#);
+        assert_eq!((text(&left), hashed(&left)), (text(&right), hashed(&right)));
+        assert!(same(&left, &right));
+        for other in [
+            json!({"a": 1, "b": [1, {"x": null}]}),
+            json!({"a": "1"}),
+            json!(null),
+        ] {
+            assert!(
+                !same(&left, &other) && text(&left) != text(&other),
+                "{other}"
+            );
+        }
+    }
+}

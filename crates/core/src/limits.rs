@@ -1,0 +1,44 @@
+//! The bounds of a crib, each with a default that is safe to keep.
+
+use std::time::Duration;
+
+/// Bounds on what one process does for its callers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CribLimits {
+    /// Calls of one batch that run; the rest is answered "not run".
+    pub max_calls: usize,
+    /// Calls of one batch that run at the same time.
+    pub per_batch: usize,
+    pub per_source: usize,
+    pub per_tenant: usize,
+    /// How long a call waits for a free place before it is answered "busy".
+    pub queue: Duration,
+    /// How long a call may run, all attempts together, unless its tool says otherwise.
+    pub timeout: Duration,
+    /// How long a started call may still answer after it was cancelled.
+    pub grace: Duration,
+    pub retries: u32,
+    /// Wait before the first repetition; it doubles with each.
+    pub backoff: Duration,
+    /// Largest result that a model is shown, in bytes.
+    pub max_result_bytes: usize,
+    pub ticket_lifetime: Duration,
+}
+
+impl Default for CribLimits {
+    fn default() -> Self {
+        Self {
+            max_calls: 64,
+            per_batch: 128,
+            per_source: 128,
+            per_tenant: 256,
+            queue: Duration::from_secs(60),
+            timeout: Duration::from_secs(60),
+            grace: Duration::from_millis(500),
+            retries: 2,
+            backoff: Duration::from_millis(100),
+            max_result_bytes: 256 * 1024,
+            ticket_lifetime: Duration::from_secs(600),
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! For one request: which tools are visible, which are forced, and why; pinned to one snapshot.
+
+mod decide;
+mod guidance;
+mod memo;
+mod request;
+mod standing;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+pub use guidance::GuidanceText;
+pub use request::{ChoiceScope, Request};
+pub use standing::{Because, Exposure, Out, Standing, Why};
+
+use crate::caller::Caller;
+use crate::catalog::{Catalog, Listed};
+use crate::name::ToolName;
+use crate::policy::Policy;
+use crate::run::Run;
+use memo::Memo;
+
+/// What one request may use. Cheap to clone; the same input makes the same plan.
+#[derive(Clone)]
+pub struct Plan(Arc<Decided>);
+
+struct Decided {
+    catalog: Arc<Catalog>,
+    caller: Arc<Caller>,
+    /// By place in the catalog.
+    standings: Vec<Standing>,
+    visible: Vec<u32>,
+    forced: Vec<u32>,
+    warnings: Vec<Warning>,
+    max_calls: Option<usize>,
+    run: Run,
+    memo: Memo,
+}
+
+/// Something the host should know, though the plan holds.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, thiserror::Error)]
+#[serde(tag = "warning", rename_all = "snake_case")]
+pub enum Warning {
+    #[error("the choice `{choice}` names no available tool{}", near(.nearest.as_ref()))]
+    UnknownChoice {
+        choice: String,
+        nearest: Option<ToolName>,
+    },
+    #[error("the choice `{choice}` has no effect: {why}")]
+    LostChoice { choice: ToolName, why: String },
+    #[error("`{name}` cannot be disabled for this request: there is no such tool")]
+    UnknownDisabled { name: String },
+    #[error("no tool is visible: ask why of the tools that you expected")]
+    NothingVisible,
+}
+
+fn near(nearest: Option<&ToolName>) -> String {
+    nearest.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+}
+
+/// Why there is no plan.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("none of the chosen tools is left: {}", said(.0))]
+pub struct PlanError(pub Vec<Warning>);
+
+fn said(warnings: &[Warning]) -> String {
+    warnings
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
+/// A tool that the model may see.
+#[derive(Clone, Copy)]
+pub struct PlannedTool<'a> {
+    pub listed: &'a Listed,
+    pub because: Because,
+    pub exposure: Exposure,
+    pub forced: bool,
+}
+
+impl Plan {
+    /// Decides for every tool of the snapshot, in the order that `ARCHITECTURE.md` gives.
+    pub fn make(
+        catalog: &Arc<Catalog>,
+        caller: &Caller,
+        policy: &dyn Policy,
+        request: Request,
+    ) -> Result<Self, PlanError> {
+        decide::plan(catalog, caller, policy, request)
+    }
+
+    /// What the model may call, in the order of the catalog.
+    pub fn tools(&self) -> impl ExactSizeIterator<Item = PlannedTool<'_>> {
+        self.0
+            .visible
+            .iter()
+            .filter_map(|place| self.planned(*place))
+            .collect::<Vec<_>>()
+            .into_iter()
+    }
+
+    /// The tools that the next reply must call, in the order of the choices.
+    pub fn forced(&self) -> impl Iterator<Item = PlannedTool<'_>> {
+        self.0
+            .forced
+            .iter()
+            .filter_map(|place| self.planned(*place))
+    }
+
+    /// A visible tool by its name; what is not visible is not there.
+    pub fn get(&self, name: &str) -> Option<PlannedTool<'_>> {
+        self.planned(self.0.catalog.place(name)?)
+    }
+
+    pub(crate) fn place(&self, name: &str) -> Option<u32> {
+        self.0.catalog.place(name)
+    }
+
+    pub(crate) fn at(&self, place: u32) -> Option<&Listed> {
+        self.0.catalog.at(place)
+    }
+
+    /// What a model was told it may call.
+    pub(crate) fn shown_names(&self) -> impl Iterator<Item = &ToolName> {
+        let shown = self
+            .tools()
+            .filter(|tool| tool.exposure != Exposure::Hidden);
+        shown.map(|tool| &tool.listed.spec.name)
+    }
+
+    pub(crate) fn planned(&self, place: u32) -> Option<PlannedTool<'_>> {
+        let Standing::Visible { because, exposure } = *self.0.standings.get(place as usize)? else {
+            return None;
+        };
+        let forced = self.0.forced.contains(&place);
+        Some(PlannedTool {
+            listed: self.0.catalog.at(place)?,
+            because,
+            exposure,
+            forced,
+        })
+    }
+
+    /// The reason why a tool is in or out. For the operator: it also tells of tools that this
+    /// caller may not know of. `None`: the catalog has no tool of that name.
+    pub fn why(&self, name: &str) -> Option<Why> {
+        let Some(place) = self.0.catalog.place(name) else {
+            let kept_out = self.0.catalog.quarantined().iter();
+            let quarantined = kept_out
+                .rev()
+                .find(|tool| tool.spec.name.as_str() == name)?;
+            return Some(Why::quarantined(quarantined));
+        };
+        Some(self.why_at(place, self.0.catalog.at(place)?))
+    }
+
+    /// The reasons of the whole catalog, the quarantined last.
+    pub fn reasons(&self) -> Vec<Why> {
+        let listed = (0u32..).zip(self.0.catalog.tools());
+        let kept_out = self.0.catalog.quarantined().iter().map(Why::quarantined);
+        listed
+            .map(|(place, tool)| self.why_at(place, tool))
+            .chain(kept_out)
+            .collect()
+    }
+
+    fn why_at(&self, place: u32, tool: &Listed) -> Why {
+        let standing = self
+            .0
+            .standings
+            .get(place as usize)
+            .copied()
+            .unwrap_or(Standing::Out(Out::Denied));
+        let forced = self.0.forced.contains(&place);
+        Why::listed(&self.0.catalog, tool, standing, forced)
+    }
+
+    /// What the visible tools add to the prompts, as texts.
+    pub fn guidance(&self) -> GuidanceText {
+        GuidanceText::of(self)
+    }
+
+    pub fn warnings(&self) -> &[Warning] {
+        &self.0.warnings
+    }
+
+    pub fn caller(&self) -> &Arc<Caller> {
+        &self.0.caller
+    }
+
+    pub fn catalog(&self) -> &Arc<Catalog> {
+        &self.0.catalog
+    }
+
+    /// The request's own limit of calls a batch.
+    pub fn max_calls(&self) -> Option<usize> {
+        self.0.max_calls
+    }
+
+    /// The run as it stood when the plan was made.
+    pub fn run(&self) -> &Run {
+        &self.0.run
+    }
+
+    /// A value made once a plan: a dialect keeps its rendering here.
+    pub fn memo<T: Send + Sync + 'static>(&self, make: impl FnOnce(&Self) -> T) -> Arc<T> {
+        self.0.memo.get(|| make(self))
+    }
+
+    /// The visible names nearest to a wrong one, best first; looks at 2,000 names at the most.
+    pub(crate) fn nearest(&self, wrong: &str) -> Vec<&ToolName> {
+        let visible = self.0.visible.iter().take(2_000);
+        let names = visible.filter_map(|place| Some(&self.0.catalog.at(*place)?.spec.name));
+        crate::nearest::nearest(wrong, names)
+    }
+}
+
+/// The places of names in a snapshot.
+type Places<'a> = HashMap<u32, &'a str>;

@@ -1,0 +1,63 @@
+//! What the visible tools add to the prompts.
+
+use serde::Serialize;
+
+use super::{Exposure, Plan};
+use crate::spec::ToolSpec;
+
+/// Texts for a host to put into its prompts; empty where no tool says anything.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct GuidanceText {
+    pub system: String,
+    pub user: String,
+    /// One for each tool that reminds, to be repeated with every turn.
+    pub reminders: Vec<String>,
+}
+
+impl GuidanceText {
+    /// Format information stands there only for tools that were used in the run: before, it
+    /// costs tokens and says nothing yet.
+    pub(super) fn of(plan: &Plan) -> Self {
+        let mut text = Self::default();
+        for tool in plan
+            .tools()
+            .filter(|tool| tool.exposure != Exposure::Hidden)
+        {
+            let spec = &tool.listed.spec;
+            let used = plan.run().used(&spec.name);
+            let guidance = &spec.guidance;
+            let formats = [
+                (&guidance.system_format, used),
+                (&guidance.user_format, used),
+            ];
+            let [system_format, user_format] =
+                formats.map(|(format, shown)| if shown { format.as_str() } else { "" });
+            section(&mut text.system, spec, [&guidance.system, system_format]);
+            section(&mut text.user, spec, [&guidance.user, user_format]);
+            if !guidance.reminder.is_empty() {
+                text.reminders.push(guidance.reminder.clone());
+            }
+        }
+        text
+    }
+}
+
+fn section(prompt: &mut String, spec: &ToolSpec, texts: [&str; 2]) {
+    let texts: Vec<_> = texts
+        .into_iter()
+        .map(str::trim)
+        .filter(|text| !text.is_empty())
+        .collect();
+    if texts.is_empty() {
+        return;
+    }
+    if !prompt.is_empty() {
+        prompt.push_str("\n\n");
+    }
+    prompt.push_str("## ");
+    prompt.push_str(spec.name.as_str());
+    for text in texts {
+        prompt.push('\n');
+        prompt.push_str(text);
+    }
+}

@@ -1,0 +1,79 @@
+//! What a host asks a plan for.
+
+use serde::{Deserialize, Serialize};
+
+use crate::run::Run;
+
+/// The wishes of one request.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Request {
+    /// Tools that the user chose; the order decides between exclusive ones.
+    pub choices: Vec<String>,
+    pub choice_scope: ChoiceScope,
+    /// Tools that are out for this request.
+    pub disabled: Vec<String>,
+    /// Tools whose definitions a model API may hold back until they are found.
+    pub deferred: Vec<String>,
+    /// Tools that may be called only after they were found by a search of ours.
+    pub hidden: Vec<String>,
+    /// Calls of one batch that run; `None`: the crib's limit.
+    pub max_calls: Option<usize>,
+    #[serde(skip)]
+    pub run: Run,
+}
+
+/// How long the choices bind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChoiceScope {
+    /// The first turn only: then the model has what it was told to fetch.
+    #[default]
+    FirstTurn,
+    Run,
+}
+
+impl Request {
+    #[must_use]
+    pub fn choose(mut self, tool: impl Into<String>) -> Self {
+        self.choices.push(tool.into());
+        self
+    }
+
+    #[must_use]
+    pub fn choices_bind(mut self, scope: ChoiceScope) -> Self {
+        self.choice_scope = scope;
+        self
+    }
+
+    #[must_use]
+    pub fn disable(mut self, tool: impl Into<String>) -> Self {
+        self.disabled.push(tool.into());
+        self
+    }
+
+    #[must_use]
+    pub fn defer(mut self, tool: impl Into<String>) -> Self {
+        self.deferred.push(tool.into());
+        self
+    }
+
+    #[must_use]
+    pub fn hide(mut self, tool: impl Into<String>) -> Self {
+        self.hidden.push(tool.into());
+        self
+    }
+
+    #[must_use]
+    pub fn max_calls(mut self, calls: usize) -> Self {
+        self.max_calls = Some(calls);
+        self
+    }
+
+    /// The request comes after these turns.
+    #[must_use]
+    pub fn after(mut self, run: &Run) -> Self {
+        self.run = run.clone();
+        self
+    }
+}

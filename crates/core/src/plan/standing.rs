@@ -1,0 +1,152 @@
+//! Where a tool stands in a plan, and how that is said.
+
+use serde::Serialize;
+
+use crate::catalog::{Catalog, Listed, Quarantined};
+use crate::name::{SourceId, ToolName};
+
+/// In or out; small, since a plan holds one for every tool of the catalog.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    Visible {
+        because: Because,
+        exposure: Exposure,
+    },
+    Out(Out),
+}
+
+/// Why a tool is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Because {
+    NothingChosen,
+    Chosen,
+    Capability,
+    /// Of the chosen exclusive tool.
+    Companion,
+}
+
+/// How much of a visible tool a model is shown at first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Exposure {
+    #[default]
+    Listed,
+    /// The model API may hold the definition back.
+    Deferred,
+    /// Not shown; found by a search of ours, callable once it was loaded.
+    Hidden,
+}
+
+/// Why a tool is out: the first rule that it fails, in the order of the rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Out {
+    DisabledByAdmin,
+    DisabledForRequest,
+    /// Policy: to this caller the tool does not exist.
+    Denied,
+    /// An exclusive tool that was not chosen.
+    NotChosenExclusive,
+    /// The chosen exclusive tool at this place of the catalog stands alone.
+    Displaced(u32),
+    NotChosen,
+}
+
+/// The reason of one tool, for people and programs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Why {
+    pub tool: ToolName,
+    pub source: SourceId,
+    pub visible: bool,
+    pub forced: bool,
+    pub stale: bool,
+    /// A stable word: `chosen`, `not_chosen`, `quarantined`, ...
+    pub rule: &'static str,
+    /// The reason as a sentence.
+    pub because: String,
+}
+
+impl Why {
+    pub(super) fn listed(
+        catalog: &Catalog,
+        tool: &Listed,
+        standing: Standing,
+        forced: bool,
+    ) -> Self {
+        let (rule, mut because) = standing.in_words(catalog);
+        if tool.stale {
+            because.push_str("; its source does not answer, this is its last good list");
+        }
+        Self {
+            tool: tool.spec.name.clone(),
+            source: tool.spec.origin.source.clone(),
+            visible: matches!(standing, Standing::Visible { .. }),
+            forced,
+            stale: tool.stale,
+            rule,
+            because,
+        }
+    }
+
+    pub(super) fn quarantined(tool: &Quarantined) -> Self {
+        Self {
+            tool: tool.spec.name.clone(),
+            source: tool.spec.origin.source.clone(),
+            visible: false,
+            forced: false,
+            stale: false,
+            rule: "quarantined",
+            because: tool.reason.to_string(),
+        }
+    }
+}
+
+impl Standing {
+    fn in_words(self, catalog: &Catalog) -> (&'static str, String) {
+        match self {
+            Self::Visible { because, exposure } => {
+                let (rule, text) = because.in_words();
+                let shown = match exposure {
+                    Exposure::Listed => "",
+                    Exposure::Deferred => "; its definition may be loaded later",
+                    Exposure::Hidden => "; it has to be found by a search first",
+                };
+                (rule, format!("{text}{shown}"))
+            }
+            Self::Out(out) => out.in_words(catalog),
+        }
+    }
+}
+
+impl Because {
+    fn in_words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::NothingChosen => ("permitted", "it is permitted and no tool was chosen"),
+            Self::Chosen => ("chosen", "it was chosen"),
+            Self::Capability => ("capability", "it is a capability, which no choice removes"),
+            Self::Companion => ("companion", "it accompanies the chosen exclusive tool"),
+        }
+    }
+}
+
+impl Out {
+    pub(super) fn in_words(self, catalog: &Catalog) -> (&'static str, String) {
+        let (rule, text) = match self {
+            Self::DisabledByAdmin => ("disabled", "the admin disabled it"),
+            Self::DisabledForRequest => ("disabled_for_request", "this request disables it"),
+            Self::Denied => ("denied", "policy denies it to this caller"),
+            Self::NotChosenExclusive => (
+                "exclusive_not_chosen",
+                "it is exclusive and shown only when it is chosen",
+            ),
+            Self::NotChosen => ("not_chosen", "other tools were chosen"),
+            Self::Displaced(place) => {
+                let by = catalog
+                    .at(place)
+                    .map_or("another tool", |tool| tool.spec.name.as_str());
+                return ("displaced", format!("`{by}` was chosen and is exclusive"));
+            }
+        };
+        (rule, text.to_owned())
+    }
+}

@@ -1,0 +1,92 @@
+//! Who may see and call what. A policy gives a verdict, always: it cannot fail open.
+
+use serde::{Deserialize, Serialize};
+
+use crate::BoxFuture;
+use crate::caller::Caller;
+use crate::effect::Effect;
+use crate::spec::ToolSpec;
+use crate::tool::Arguments;
+
+/// What is to happen with a call. Of several, the strictest wins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    Allow,
+    /// A person is asked, with this reason.
+    Ask(String),
+    /// Refused; the reason is for the caller and the model.
+    Deny(String),
+}
+
+impl Verdict {
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Allow => 0,
+            Self::Ask(_) => 1,
+            Self::Deny(_) => 2,
+        }
+    }
+
+    /// The stricter of two; of equal ones the first, whose reason came first.
+    #[must_use]
+    pub fn strictest(self, other: Self) -> Self {
+        if other.rank() > self.rank() {
+            other
+        } else {
+            self
+        }
+    }
+}
+
+/// A call that is about to run.
+#[derive(Debug, Clone, Copy)]
+pub struct Intent<'a> {
+    pub caller: &'a Caller,
+    pub tool: &'a ToolSpec,
+    pub arguments: &'a Arguments,
+}
+
+/// Decides for each tool and each call; what cannot be decided is `Deny`.
+///
+/// The two methods must agree in one direction: a tool that `sees` hides is never asked about.
+pub trait Policy: Send + Sync {
+    /// Whether the tool exists for this caller. Asked for every tool of every plan, so it
+    /// answers from memory.
+    fn sees(&self, caller: &Caller, tool: &ToolSpec) -> bool;
+
+    fn decide<'a>(&'a self, intent: Intent<'a>) -> BoxFuture<'a, Verdict>;
+}
+
+/// The policy of a host that states none: what only reads or writes runs, what may destroy is
+/// asked about first.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AskBeforeDestroying;
+
+impl Policy for AskBeforeDestroying {
+    fn sees(&self, _: &Caller, _: &ToolSpec) -> bool {
+        true
+    }
+
+    fn decide<'a>(&'a self, intent: Intent<'a>) -> BoxFuture<'a, Verdict> {
+        let verdict = match intent.tool.effect {
+            Effect::Read | Effect::Write => Verdict::Allow,
+            Effect::Destroy => Verdict::Ask("it may destroy data".into()),
+        };
+        Box::pin(std::future::ready(verdict))
+    }
+}
+
+/// Everything runs unasked: for tests, benchmarks and sandboxes.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AllowAll;
+
+impl Policy for AllowAll {
+    fn sees(&self, _: &Caller, _: &ToolSpec) -> bool {
+        true
+    }
+
+    fn decide<'a>(&'a self, _: Intent<'a>) -> BoxFuture<'a, Verdict> {
+        Box::pin(std::future::ready(Verdict::Allow))
+    }
+}

@@ -1,0 +1,51 @@
+//! An owner of tools. What changes with time is a source.
+
+use std::error::Error;
+
+use crate::BoxFuture;
+use crate::toolset::Toolset;
+
+/// Yields toolsets.
+pub trait Source: Send + Sync {
+    /// Loads everything the source has now. An empty set means that it has nothing; a source
+    /// that cannot tell fails.
+    fn load(&self) -> BoxFuture<'_, Result<Toolset, SourceError>>;
+
+    /// Resolves when the source knows that a new `load` would say something else.
+    fn changed(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::pending())
+    }
+}
+
+/// Why a source has no list to give: for the operator, with its causes.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct SourceError {
+    message: String,
+    #[source]
+    cause: Option<Box<dyn Error + Send + Sync>>,
+}
+
+impl SourceError {
+    pub fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            cause: None,
+        }
+    }
+
+    #[must_use]
+    pub fn because(self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self {
+            cause: Some(cause.into()),
+            ..self
+        }
+    }
+}
+
+/// A toolset that never changes is a source too.
+impl Source for Toolset {
+    fn load(&self) -> BoxFuture<'_, Result<Toolset, SourceError>> {
+        Box::pin(std::future::ready(Ok(self.clone())))
+    }
+}

@@ -1,0 +1,233 @@
+//! What a caller may see of a tool, and what the gate must know of it.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::effect::Effect;
+use crate::fingerprint::Fingerprint;
+use crate::name::{InvalidName, SourceId, ToolName};
+
+/// A tool as data: three texts (summary, description, schema) and the rules it lives under.
+///
+/// Public fields and no builder: any combination is a spec, and `ToolSpec::new` fills what is
+/// rarely said. What a field means for a request is written in `ARCHITECTURE.md`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolSpec {
+    pub name: ToolName,
+    /// For people, where the name is not good enough.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub title: Option<String>,
+    /// One line, what a list shows while the tool is not loaded.
+    pub summary: String,
+    pub description: String,
+    /// JSON Schema of the arguments: always an object.
+    pub input: Value,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub output: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub category: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub actions: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub tags: Vec<String>,
+    #[serde(default)]
+    pub effect: Effect,
+    /// Repeating a call is harmless; a reader always is.
+    #[serde(default)]
+    pub idempotent: bool,
+    #[serde(default)]
+    pub traits: Traits,
+    #[serde(default)]
+    pub guidance: Guidance,
+    /// Evaluation checks that a host should run on an answer that used this tool.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub checks: Vec<String>,
+    #[serde(default)]
+    pub limits: Limits,
+    #[serde(default)]
+    pub validation: Validation,
+    /// Why a person must be asked before every call, whatever the policy says; `None`: the
+    /// policy alone decides.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub approval: Option<String>,
+    /// The admin's switch.
+    #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
+    pub enabled: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deprecated: bool,
+    /// A tool that a model provider runs itself: its definition under each dialect's name.
+    #[serde(skip_serializing_if = "Map::is_empty", default)]
+    pub builtin: Map<String, Value>,
+    pub origin: Origin,
+    /// What the origin said besides, kept whole for those who pass it on (`_meta`, icons, ...).
+    #[serde(skip_serializing_if = "Map::is_empty", default)]
+    pub extra: Map<String, Value>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl ToolSpec {
+    /// A spec with an empty argument list, of the host's own code.
+    pub fn new(
+        name: impl AsRef<str>,
+        description: impl Into<String>,
+        effect: Effect,
+    ) -> Result<Self, InvalidName> {
+        let description = description.into();
+        Ok(Self {
+            name: ToolName::new(name)?,
+            title: None,
+            summary: first_sentence(&description),
+            description,
+            input: serde_json::json!({ "type": "object", "properties": {} }),
+            output: None,
+            category: None,
+            actions: Vec::new(),
+            tags: Vec::new(),
+            effect,
+            idempotent: false,
+            traits: Traits::default(),
+            guidance: Guidance::default(),
+            checks: Vec::new(),
+            limits: Limits::default(),
+            validation: Validation::default(),
+            approval: None,
+            enabled: true,
+            deprecated: false,
+            builtin: Map::new(),
+            origin: Origin {
+                source: SourceId::code(),
+                name: None,
+            },
+            extra: Map::new(),
+        })
+    }
+
+    /// Whether a call may be made again without asking anybody.
+    pub fn harmless_to_repeat(&self) -> bool {
+        self.idempotent || self.effect == Effect::Read
+    }
+
+    /// SHA-256 of the canonical spec: every field but where it came from and the admin's switch.
+    pub fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::of_spec(self)
+    }
+
+    /// The spec as JSON, in the order of its fields.
+    pub fn to_json(&self) -> Value {
+        // A spec holds JSON, strings, numbers and flags: nothing of it can fail to serialise.
+        serde_json::to_value(self).unwrap_or(Value::Null)
+    }
+}
+
+/// The first sentence of a text on one line, 120 characters at most.
+fn first_sentence(text: &str) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
+    let sentence = line.split_once(". ").map_or(line, |(first, _)| first);
+    let mut summary: String = sentence.chars().take(120).collect();
+    if summary.len() < sentence.len() {
+        summary.push('…');
+    }
+    summary
+}
+
+/// Where a tool stands among others.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Traits {
+    /// If chosen, it alone is shown (with capabilities and its companions); never shown unchosen.
+    pub exclusive: bool,
+    /// Shown whenever it is enabled, whatever was chosen.
+    pub capability: bool,
+    /// Its answer is the answer: it ends the turn and must be called alone.
+    pub takes_control: bool,
+    /// Tools that stay beside this one when it is the chosen exclusive tool.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub companions: Vec<ToolName>,
+}
+
+/// What a tool adds to the prompts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Guidance {
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub system: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub user: String,
+    /// How to write about its results in the system prompt; shown once the tool was used.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub system_format: String,
+    /// The same for the user prompt.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub user_format: String,
+    /// Repeated with every turn.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub reminder: String,
+}
+
+/// Bounds of one tool; `None` takes the crib's.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Limits {
+    /// How long one call may run, all attempts together.
+    #[serde(
+        with = "milliseconds",
+        rename = "timeout_ms",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub timeout: Option<Duration>,
+    /// Largest result that a model is shown, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_result_bytes: Option<usize>,
+    /// How often a call that is harmless to repeat is tried again after a passing fault.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retries: Option<u32>,
+}
+
+mod milliseconds {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(
+        duration: &Option<Duration>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match duration.map(|duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)) {
+            Some(milliseconds) => serializer.serialize_u64(milliseconds),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Duration>, D::Error> {
+        Ok(Option::<u64>::deserialize(deserializer)?.map(Duration::from_millis))
+    }
+}
+
+/// How arguments meet the schema.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Validation {
+    /// What the schema refuses is refused, and broken JSON is not repaired.
+    Strict,
+    /// What is plainly meant is put right and noted.
+    #[default]
+    Coerce,
+    /// The tool checks for itself.
+    Off,
+}
+
+/// Where a tool comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    pub source: SourceId,
+    /// Its name there, if it was renamed on the way.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub name: Option<String>,
+}

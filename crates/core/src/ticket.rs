@@ -1,0 +1,84 @@
+//! Parked calls: bound to caller, tool and exact arguments, redeemed once.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::call::Wire;
+use crate::caller::Caller;
+use crate::fingerprint::Fingerprint;
+use crate::name::ToolName;
+use crate::tool::Arguments;
+
+/// The name of a ticket. It is ours and not the call's id: that one comes from the model.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TicketId(String);
+
+impl TicketId {
+    /// 122 random bits of the operating system.
+    pub(crate) fn unguessable() -> Self {
+        Self(format!("t_{}", Uuid::new_v4().simple()))
+    }
+
+    /// What somebody says is a ticket; the ledger knows whether it is one.
+    pub fn claimed(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for TicketId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A call that waits for a person.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parked {
+    pub ticket: TicketId,
+    pub caller: Caller,
+    pub tool: ToolName,
+    /// What was shown when the call was made; another tool of that name is another tool.
+    pub fingerprint: Fingerprint,
+    pub arguments: Arguments,
+    pub reason: String,
+    pub lifetime: Duration,
+    /// The call's id and wire shape, for the answer.
+    pub call_id: String,
+    pub wire: Wire,
+}
+
+/// What a person says to a parked call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "decision", rename_all = "lowercase")]
+pub enum Decision {
+    /// Runs the stored call, if policy still lets it.
+    Approve,
+    Deny {
+        reason: String,
+    },
+}
+
+/// Why a ticket cannot be redeemed. A ticket of somebody else is `Unknown`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TicketError {
+    #[error("there is no such ticket: list the open ones, or make the call again")]
+    Unknown,
+    #[error("the ticket has expired: make the call again")]
+    Expired,
+    #[error("the ticket was used already: a ticket is good for one run")]
+    Used,
+    #[error(
+        "`{0}` is not the tool that was asked about any more: look at it and make the call again"
+    )]
+    Changed(ToolName),
+    #[error("the ledger cannot be read now: try again")]
+    Ledger(#[from] crate::ledger::LedgerError),
+}

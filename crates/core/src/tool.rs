@@ -1,0 +1,155 @@
+//! A tool: a spec and the code behind it, in one object, so that the two cannot part.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::BoxFuture;
+use crate::content::IntoContent;
+use crate::context::CallContext;
+use crate::effect::Effect;
+use crate::name::InvalidName;
+use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
+use crate::spec::ToolSpec;
+
+/// What anybody may plug in.
+///
+/// A tool is not told its name: it may have been renamed on the way to the caller.
+pub trait Tool: Send + Sync {
+    /// The spec as its author wrote it; a toolset may show another.
+    fn spec(&self) -> &ToolSpec;
+
+    /// Runs one call. Only the executor can make a `CallContext`, so no path runs a tool
+    /// without passing the gate.
+    fn call<'a>(
+        &'a self,
+        arguments: Arguments,
+        context: &'a CallContext,
+    ) -> BoxFuture<'a, ToolOutcome>;
+}
+
+/// The arguments of a call: always a JSON object.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Arguments(Map<String, Value>);
+
+impl Arguments {
+    pub fn new(fields: Map<String, Value>) -> Self {
+        Self(fields)
+    }
+
+    pub fn fields(&self) -> &Map<String, Value> {
+        &self.0
+    }
+
+    pub fn into_value(self) -> Value {
+        Value::Object(self.0)
+    }
+
+    /// Reads the arguments as a type; what does not fit is the model's to put right.
+    pub fn read<A: DeserializeOwned>(self) -> Result<A, ToolError> {
+        serde_json::from_value(self.into_value()).map_err(|error| {
+            let message = format!("the arguments do not fit: {error}; correct them and call again");
+            ToolError::new(ErrorKind::InvalidArguments, message)
+        })
+    }
+}
+
+/// Makes a tool of an async function; the schema is derived from `A`, and state is what the
+/// closure captures.
+///
+/// ```
+/// # use toolcrib_core::{Effect, tool};
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Add { x: i64, y: i64 }
+///
+/// let add = tool("add", "Adds two numbers.", Effect::Read, |a: Add| async move { Ok(a.x + a.y) })?;
+/// # Ok::<_, toolcrib_core::InvalidName>(())
+/// ```
+pub fn tool<A, R, F, Fut>(
+    name: &str,
+    description: &str,
+    effect: Effect,
+    run: F,
+) -> Result<Arc<dyn Tool>, InvalidName>
+where
+    A: DeserializeOwned + JsonSchema + Send + 'static,
+    R: IntoContent + 'static,
+    F: Fn(A) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<R, ToolError>> + Send + 'static,
+{
+    let spec = ToolSpec::new(name, description, effect)?;
+    Ok(tool_with(spec, move |arguments, _| run(arguments)))
+}
+
+/// The same with a spec of one's own and the context of each call (progress, cancellation,
+/// caller). The spec's input schema is replaced by the one derived from `A`.
+pub fn tool_with<A, R, F, Fut>(mut spec: ToolSpec, run: F) -> Arc<dyn Tool>
+where
+    A: DeserializeOwned + JsonSchema + Send + 'static,
+    R: IntoContent + 'static,
+    F: Fn(A, CallContext) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<R, ToolError>> + Send + 'static,
+{
+    spec.input = schemars::schema_for!(A).to_value();
+    if let Value::Object(schema) = &mut spec.input {
+        // The name of a Rust type and the draft's address cost tokens and tell a model nothing.
+        schema.shift_remove("title");
+        schema.shift_remove("$schema");
+        schema
+            .entry("properties")
+            .or_insert_with(|| Value::Object(Map::new()));
+    }
+    raw_tool(spec, move |arguments, context| {
+        let started = arguments.read().map(|arguments| run(arguments, context));
+        async move {
+            match started {
+                Ok(running) => running.await.map(IntoContent::into_content).into(),
+                Err(error) => ToolOutcome::Failed(error),
+            }
+        }
+    })
+}
+
+/// A tool whose schema is data: what sources make of foreign definitions.
+pub fn raw_tool<F, Fut>(spec: ToolSpec, run: F) -> Arc<dyn Tool>
+where
+    F: Fn(Arguments, CallContext) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = ToolOutcome> + Send + 'static,
+{
+    Arc::new(Function { spec, run })
+}
+
+struct Function<F> {
+    spec: ToolSpec,
+    run: F,
+}
+
+impl<F, Fut> Tool for Function<F>
+where
+    F: Fn(Arguments, CallContext) -> Fut + Send + Sync,
+    Fut: Future<Output = ToolOutcome> + Send + 'static,
+{
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call<'a>(
+        &'a self,
+        arguments: Arguments,
+        context: &'a CallContext,
+    ) -> BoxFuture<'a, ToolOutcome> {
+        Box::pin((self.run)(arguments, context.clone()))
+    }
+}
+
+impl From<Result<crate::content::Content, ToolError>> for ToolOutcome {
+    fn from(result: Result<crate::content::Content, ToolError>) -> Self {
+        match result {
+            Ok(content) => Self::Done(content),
+            Err(error) => Self::Failed(error),
+        }
+    }
+}
