@@ -68,9 +68,10 @@ impl Call {
 
 impl From<Value> for RawArguments {
     fn from(value: Value) -> Self {
-        match value {
-            Value::String(text) => Self::Text(text),
-            value => Self::Value(value),
+        if let Value::String(text) = value {
+            Self::Text(text)
+        } else {
+            Self::Value(value)
         }
     }
 }

@@ -75,7 +75,9 @@ pub fn hash(value: &Value, hasher: &mut impl Hasher) {
         Value::String(text) => (4u8, text).hash(hasher),
         Value::Array(items) => {
             (5u8, items.len()).hash(hasher);
-            items.iter().for_each(|item| hash(item, hasher));
+            for item in items {
+                hash(item, hasher);
+            }
         }
         Value::Object(fields) => hash_object(fields, hasher),
     }

@@ -68,6 +68,17 @@ pub struct Shelf {
     pub stale: bool,
 }
 
+/// How a snapshot is put together.
+pub struct Assembly<'a> {
+    /// The snapshot before: what did not change since is not compiled again.
+    pub previous: &'a Catalog,
+    /// Whether names stay with the sources that `previous` gave them to. While sources are still
+    /// starting they do not, so that the order in which they come up decides nothing.
+    pub settled: bool,
+    /// May keep a tool out (pins).
+    pub judge: &'a dyn Fn(&ToolSpec, Fingerprint) -> Option<Quarantine>,
+}
+
 impl Catalog {
     /// A snapshot of one set that never changes.
     pub fn of(tools: Toolset) -> Self {
@@ -76,97 +87,13 @@ impl Catalog {
             tools,
             stale: false,
         };
-        Self::assemble([shelf], &Self::default(), |_, _| None)
-    }
-
-    /// Builds a snapshot in the order of the shelves.
-    ///
-    /// A name that a `previous` snapshot gave to a source stays with it; a new clash goes to the
-    /// earlier shelf and the other tool is quarantined. `judge` may quarantine more (pins).
-    /// What did not change since `previous` is not compiled again.
-    pub fn assemble(
-        shelves: impl IntoIterator<Item = Shelf>,
-        previous: &Self,
-        judge: impl Fn(&ToolSpec, Fingerprint) -> Option<Quarantine>,
-    ) -> Self {
-        let mut catalog = Self::default();
-        let shelves: Vec<_> = shelves.into_iter().collect();
-        let present: Vec<_> = shelves
-            .iter()
-            .flat_map(|shelf| {
-                shelf
-                    .tools
-                    .iter()
-                    .map(|tool| (&tool.spec.name, &shelf.source))
-            })
-            .collect();
-        // The owner of yesterday, where it still has the tool.
-        let owners: HashMap<_, _> = present
-            .into_iter()
-            .filter(|(name, source)| previous.owner(name) == Some(source))
-            .map(|(name, source)| (name.clone(), source.clone()))
-            .collect();
-        for shelf in shelves {
-            for shelved in shelf.tools.iter() {
-                let taken_by = owners
-                    .get(&shelved.spec.name)
-                    .filter(|id| **id != shelf.source);
-                catalog.admit(shelved, &shelf, taken_by, previous, &judge);
-            }
+        let previous = &Self::default();
+        Assembly {
+            previous,
+            settled: false,
+            judge: &|_, _| None,
         }
-        catalog
-    }
-
-    fn admit(
-        &mut self,
-        shelved: &Shelved,
-        shelf: &Shelf,
-        taken_by: Option<&SourceId>,
-        previous: &Self,
-        judge: &impl Fn(&ToolSpec, Fingerprint) -> Option<Quarantine>,
-    ) {
-        let mut spec = Arc::clone(&shelved.spec);
-        if spec.origin.source != shelf.source {
-            Arc::make_mut(&mut spec).origin.source = shelf.source.clone();
-        }
-        let known = previous
-            .get(spec.name.as_str())
-            .filter(|known| Arc::ptr_eq(&known.spec, &spec) || known.spec == spec);
-        let fingerprint = known.map_or_else(|| spec.fingerprint(), |known| known.fingerprint);
-        let holder = self
-            .get(spec.name.as_str())
-            .map(|holder| owner(&holder.spec));
-        let reason = holder
-            .or_else(|| taken_by.map(ToString::to_string))
-            .map(|owner| Quarantine::NameTaken { owner })
-            .or_else(|| judge(&spec, fingerprint));
-        let compiled = match (reason, known) {
-            (Some(reason), _) => Err(reason),
-            (None, Some(known)) => Ok(known.schema.clone()),
-            (None, None) => Schema::compile(&spec.input).map_err(|error| Quarantine::BadSchema {
-                problem: error.to_string(),
-            }),
-        };
-        match compiled {
-            Ok(schema) => {
-                let place = u32::try_from(self.tools.len()).unwrap_or(u32::MAX);
-                self.index.insert(spec.name.clone(), place);
-                let tool = Arc::clone(&shelved.tool);
-                let stale = shelf.stale;
-                self.tools.push(Listed {
-                    spec,
-                    tool,
-                    schema,
-                    fingerprint,
-                    stale,
-                });
-            }
-            Err(reason) => self.quarantined.push(Quarantined {
-                spec,
-                fingerprint,
-                reason,
-            }),
-        }
+        .assemble([shelf])
     }
 
     fn owner(&self, name: &ToolName) -> Option<&SourceId> {
@@ -193,5 +120,80 @@ impl Catalog {
 
     pub fn quarantined(&self) -> &[Quarantined] {
         &self.quarantined
+    }
+}
+
+impl Assembly<'_> {
+    /// Builds a snapshot in the order of the shelves. Where two of them hold one name, it stays
+    /// with its owner of before, else it goes to the earlier shelf; the other tool is quarantined.
+    pub fn assemble(&self, shelves: impl IntoIterator<Item = Shelf>) -> Catalog {
+        let shelves: Vec<_> = shelves.into_iter().collect();
+        let mut catalog = Catalog::default();
+        // The owner of yesterday, where it still has the tool.
+        let owners: HashMap<_, _> = shelves
+            .iter()
+            .filter(|_| self.settled)
+            .flat_map(|shelf| {
+                shelf
+                    .tools
+                    .iter()
+                    .map(|tool| (&tool.spec.name, &shelf.source))
+            })
+            .filter(|(name, source)| self.previous.owner(name) == Some(source))
+            .collect();
+        for shelf in &shelves {
+            for shelved in shelf.tools.iter() {
+                let other_owner = owners
+                    .get(&shelved.spec.name)
+                    .filter(|owner| **owner != &shelf.source);
+                let holder = catalog.get(shelved.spec.name.as_str());
+                let taken_by = holder
+                    .map(|holder| owner(&holder.spec))
+                    .or_else(|| other_owner.map(ToString::to_string));
+                self.admit(&mut catalog, shelved, shelf, taken_by);
+            }
+        }
+        catalog
+    }
+
+    fn admit(&self, catalog: &mut Catalog, shelved: &Shelved, from: &Shelf, taken: Option<String>) {
+        let mut spec = Arc::clone(&shelved.spec);
+        if spec.origin.source != from.source {
+            Arc::make_mut(&mut spec).origin.source = from.source.clone();
+        }
+        let known = self
+            .previous
+            .get(spec.name.as_str())
+            .filter(|known| Arc::ptr_eq(&known.spec, &spec) || known.spec == spec);
+        let fingerprint = known.map_or_else(|| spec.fingerprint(), |known| known.fingerprint);
+        let reason = taken
+            .map(|owner| Quarantine::NameTaken { owner })
+            .or_else(|| (self.judge)(&spec, fingerprint));
+        let compiled = match (reason, known) {
+            (Some(reason), _) => Err(reason),
+            (None, Some(known)) => Ok(known.schema.clone()),
+            (None, None) => Schema::compile(&spec.input).map_err(|error| Quarantine::BadSchema {
+                problem: error.to_string(),
+            }),
+        };
+        match compiled {
+            Ok(schema) => {
+                let place = u32::try_from(catalog.tools.len()).unwrap_or(u32::MAX);
+                catalog.index.insert(spec.name.clone(), place);
+                let (tool, stale) = (Arc::clone(&shelved.tool), from.stale);
+                catalog.tools.push(Listed {
+                    spec,
+                    tool,
+                    schema,
+                    fingerprint,
+                    stale,
+                });
+            }
+            Err(reason) => catalog.quarantined.push(Quarantined {
+                spec,
+                fingerprint,
+                reason,
+            }),
+        }
     }
 }

@@ -80,6 +80,13 @@ pub enum Ending {
 #[serde(transparent)]
 pub struct ResultHandle(pub String);
 
+impl ResultHandle {
+    /// 122 random bits of the operating system: whoever can guess it could read it.
+    pub fn unguessable() -> Self {
+        Self(format!("r_{}", uuid::Uuid::new_v4().simple()))
+    }
+}
+
 impl fmt::Display for ResultHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

@@ -37,7 +37,7 @@ mod toolset;
 pub use batch::{BatchOptions, Executor};
 pub use call::{Call, CallKey, RawArguments, Wire};
 pub use caller::Caller;
-pub use catalog::{Catalog, Listed, Quarantine, Quarantined, Shelf};
+pub use catalog::{Assembly, Catalog, Listed, Quarantine, Quarantined, Shelf};
 pub use content::{Content, IntoContent, Json, Part, Reference};
 pub use context::{CallContext, Progress, ProgressSink};
 pub use effect::{Effect, Hints};

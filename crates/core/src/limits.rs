@@ -32,13 +32,13 @@ impl Default for CribLimits {
             per_batch: 128,
             per_source: 128,
             per_tenant: 256,
-            queue: Duration::from_secs(60),
-            timeout: Duration::from_secs(60),
+            queue: Duration::from_mins(1),
+            timeout: Duration::from_mins(1),
             grace: Duration::from_millis(500),
             retries: 2,
             backoff: Duration::from_millis(100),
             max_result_bytes: 256 * 1024,
-            ticket_lifetime: Duration::from_secs(600),
+            ticket_lifetime: Duration::from_mins(10),
         }
     }
 }

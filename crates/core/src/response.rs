@@ -76,10 +76,6 @@ pub enum Flag {
     Approved,
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "the form that serde asks for"
-)]
 fn microseconds<S: serde::Serializer>(duration: &Duration, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_u64(u64::try_from(duration.as_micros()).unwrap_or(u64::MAX))
 }

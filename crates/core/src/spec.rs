@@ -53,7 +53,7 @@ pub struct ToolSpec {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub approval: Option<String>,
     /// The admin's switch.
-    #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub enabled: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deprecated: bool,
@@ -68,6 +68,14 @@ pub struct ToolSpec {
 
 fn yes() -> bool {
     true
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the form that serde asks for"
+)]
+fn is_yes(flag: &bool) -> bool {
+    *flag
 }
 
 impl ToolSpec {
@@ -193,6 +201,7 @@ mod milliseconds {
 
     use serde::{Deserialize, Deserializer, Serializer};
 
+    #[expect(clippy::ref_option, reason = "the form that serde asks for")]
     pub(super) fn serialize<S: Serializer>(
         duration: &Option<Duration>,
         serializer: S,

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::task::JoinHandle;
+use tokio::task::{JoinError, JoinHandle};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::run_one::OneCall;
@@ -29,6 +29,17 @@ pub(super) struct Attempts<'a> {
 pub(super) struct Tries {
     pub(super) outcome: ToolOutcome,
     pub(super) attempts: u32,
+}
+
+/// Why an attempt is over.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "lives for one match, and `Ended` is the rule"
+)]
+enum Stop {
+    Ended(Result<ToolOutcome, JoinError>),
+    Deadline,
+    Cancelled,
 }
 
 impl<'a> Attempts<'a> {
@@ -104,30 +115,30 @@ impl<'a> Attempts<'a> {
         let mut running = AbortOnDrop(tokio::spawn(
             async move { tool.call(arguments, &context).await },
         ));
-        let ended = tokio::select! {
+        let stop = tokio::select! {
             biased;
-            ended = timeout_at(self.context.deadline, &mut running.0) => ended.ok(),
+            ended = timeout_at(self.context.deadline, &mut running.0) => {
+                ended.map_or(Stop::Deadline, Stop::Ended)
+            }
             () = self.context.cancel.cancelled() => {
                 // The tool sees the same token; what it still says within the grace counts.
-                match timeout(self.grace, &mut running.0).await {
-                    Ok(ended) => Some(ended),
-                    Err(_) => {
-                        let error = ToolError::new(ErrorKind::Cancelled, advice::cancelled());
-                        return self.cut_off("the call was cancelled while it ran", error);
-                    }
-                }
+                timeout(self.grace, &mut running.0).await.map_or(Stop::Cancelled, Stop::Ended)
             }
         };
-        match ended {
-            Some(Ok(outcome)) => self.answered(outcome),
-            Some(Err(broken)) => {
+        match stop {
+            Stop::Ended(Ok(outcome)) => self.answered(outcome),
+            Stop::Ended(Err(broken)) => {
                 let error = ToolError::new(ErrorKind::Internal, advice::crashed());
                 self.cut_off(
                     "the tool crashed while it ran",
                     error.because(panic_text(broken)),
                 )
             }
-            None => {
+            Stop::Cancelled => {
+                let error = ToolError::new(ErrorKind::Cancelled, advice::cancelled());
+                self.cut_off("the call was cancelled while it ran", error)
+            }
+            Stop::Deadline => {
                 let what = format!("no answer within {:?}", self.timeout);
                 let error = ToolError::new(ErrorKind::Timeout, advice::timed_out(self.timeout));
                 self.cut_off(&what, error)
@@ -155,10 +166,12 @@ impl<'a> Attempts<'a> {
                 self.cut_off("the connection broke while the call ran", error)
             }
             ToolOutcome::Failed(error) => {
-                let ending = match error.kind {
-                    ErrorKind::UnknownOutcome => Ending::Unknown,
-                    kind if kind.never_sent() => Ending::NotExecuted,
-                    kind => Ending::Failed(kind),
+                let ending = if error.kind == ErrorKind::UnknownOutcome {
+                    Ending::Unknown
+                } else if error.kind.never_sent() {
+                    Ending::NotExecuted
+                } else {
+                    Ending::Failed(error.kind)
                 };
                 (ToolOutcome::Failed(error), ending)
             }
@@ -171,7 +184,7 @@ impl<'a> Attempts<'a> {
 }
 
 /// What a panic said, for the operator.
-fn panic_text(broken: tokio::task::JoinError) -> String {
+fn panic_text(broken: JoinError) -> String {
     let Ok(panic) = broken.try_into_panic() else {
         return "the task of the tool was stopped".to_owned();
     };

@@ -46,7 +46,9 @@ pub(super) async fn govern(batch: &Batch, tool: &Listed, outcome: ToolOutcome) -
                 whole,
             }
         }
-        other => as_it_is(other),
+        ToolOutcome::Done(_) | ToolOutcome::Denied { .. } | ToolOutcome::Pending(_) => {
+            as_it_is(outcome)
+        }
     }
 }
 
@@ -102,17 +104,20 @@ async fn cut(batch: &Batch, content: Content, bound: usize) -> (Content, Option<
                     extra: extra.clone(),
                 });
             }
-            part if part.size() <= room => {
+            _ if part.size() <= room => {
                 room -= part.size();
                 cut.parts.push(part.clone());
             }
             // Half an image is none.
-            part => cut.parts.push(Part::text(part.in_words())),
+            Part::Image { .. } | Part::Audio { .. } | Part::File { .. } | Part::Link { .. } => {
+                cut.parts.push(Part::text(part.in_words()));
+            }
         }
     }
     for reference in &whole.references {
         let mut reference = reference.clone();
-        reference.text = beginning(&reference.text, room).to_owned();
+        let kept = beginning(&reference.text, room).len();
+        reference.text.truncate(kept);
         room -= reference.text.len();
         cut.references.push(reference);
     }

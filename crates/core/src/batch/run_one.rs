@@ -170,10 +170,10 @@ impl OneCall<'_> {
         }
         let ran = started.elapsed();
         let governed = govern::govern(self.batch, tool, tries.outcome).await;
-        let (attempts, whole) = (tries.attempts, governed.whole);
+        let (whole, attempts) = (governed.whole, tries.attempts);
         Ended {
-            attempts,
             whole,
+            attempts,
             waited,
             ran,
             ledger_fault,

@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) struct Memo(Mutex<Vec<(TypeId, Arc<dyn Any + Send + Sync>)>>);
 
 impl Memo {
-    pub(super) fn get<T: Send + Sync + 'static>(&self, make: impl FnOnce() -> T) -> Arc<T> {
+    pub(super) fn get<T: Send + Sync + 'static>(&self, create: impl FnOnce() -> T) -> Arc<T> {
         if let Some(made) = self.find::<T>() {
             return made;
         }
         // Made outside the lock: two threads may both make it, and the first one stays.
-        let made = Arc::new(make());
+        let made = Arc::new(create());
         let mut values = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = values.iter().find(|(id, _)| *id == TypeId::of::<T>());
         if let Some(first) = kept.and_then(|(_, value)| Arc::clone(value).downcast::<T>().ok()) {

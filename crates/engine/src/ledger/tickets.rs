@@ -1,0 +1,75 @@
+//! Parked calls: claimed once, by their own caller, within their time.
+
+use std::collections::HashMap;
+
+use tokio::time::Instant;
+use toolcrib_core::{Caller, LedgerError, Parked, TicketError, TicketId};
+
+/// Open tickets, all callers together.
+const OPEN: usize = 10_000;
+
+#[derive(Default)]
+pub(super) struct Tickets {
+    tickets: HashMap<TicketId, Ticket>,
+    issued: u64,
+}
+
+struct Ticket {
+    /// `None` once it was claimed; it stays for a while so that a second claim is told why not.
+    parked: Option<Parked>,
+    caller: Caller,
+    expires: Instant,
+    number: u64,
+}
+
+impl Tickets {
+    pub(super) fn park(&mut self, parked: Parked) -> Result<(), LedgerError> {
+        let now = Instant::now();
+        if self.tickets.len() >= OPEN {
+            // An expired ticket is told apart from an unknown one as long as there is room.
+            self.tickets
+                .retain(|_, ticket| ticket.expires > now && ticket.parked.is_some());
+        }
+        if self.tickets.len() >= OPEN {
+            return Err(LedgerError::new(format!(
+                "{OPEN} calls wait for approval already"
+            )));
+        }
+        self.issued += 1;
+        let ticket = Ticket {
+            caller: parked.caller.clone(),
+            expires: now + parked.lifetime,
+            number: self.issued,
+            parked: Some(parked.clone()),
+        };
+        self.tickets.insert(parked.ticket, ticket);
+        Ok(())
+    }
+
+    pub(super) fn claim(&mut self, id: &TicketId, caller: &Caller) -> Result<Parked, TicketError> {
+        let known = self
+            .tickets
+            .get_mut(id)
+            .filter(|ticket| ticket.caller.is(caller));
+        let ticket = known.ok_or(TicketError::Unknown)?;
+        if ticket.parked.is_none() {
+            return Err(TicketError::Used);
+        }
+        if ticket.expires <= Instant::now() {
+            return Err(TicketError::Expired);
+        }
+        ticket.parked.take().ok_or(TicketError::Used)
+    }
+
+    pub(super) fn open(&self, caller: &Caller) -> Vec<Parked> {
+        let now = Instant::now();
+        let mut open: Vec<_> = self
+            .tickets
+            .values()
+            .filter(|ticket| ticket.caller.is(caller) && ticket.expires > now)
+            .filter_map(|ticket| Some((ticket.number, ticket.parked.clone()?)))
+            .collect();
+        open.sort_by_key(|(number, _)| *number);
+        open.into_iter().map(|(_, parked)| parked).collect()
+    }
+}
