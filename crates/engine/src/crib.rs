@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolcrib_core::{
-    AskBeforeDestroying, BatchOptions, Call, Caller, Catalog, Conflict, Content, CribLimits,
-    Decision, Executor, Ledger, LedgerError, Parked, Plan, PlanError, Policy, Report, Request,
-    Response, ResultHandle, Source, SourceId, TicketError, TicketId, Tool, Toolset,
+    AskBeforeDestroying, Assembly, BatchOptions, Call, Caller, Catalog, Conflict, Content,
+    CribLimits, Decision, Executor, Ledger, LedgerError, Parked, Plan, PlanError, Policy, Report,
+    Request, Response, ResultHandle, Shelf, Source, SourceId, TicketError, TicketId, Tool, Toolset,
 };
 
 use crate::catalog::{Judge, LOAD_DEADLINE, Publisher, SourceState};
@@ -192,11 +192,22 @@ impl CribBuilder {
         }
     }
 
-    /// A crib of one set that never changes; sources and judge have no part in it.
+    /// A crib of one set that never changes: no source is started, and no runtime is needed.
     pub fn build_fixed(self, tools: Toolset) -> Crib {
         let executor = Executor::new(self.policy, self.ledger, self.limits);
+        let previous = &Catalog::default();
+        let assembly = Assembly {
+            previous,
+            settled: false,
+            judge: &*self.judge,
+        };
+        let catalog = assembly.assemble([Shelf {
+            source: SourceId::code(),
+            tools,
+            stale: false,
+        }]);
         Crib {
-            tools: Tools::Fixed(Arc::new(Catalog::of(tools))),
+            tools: Tools::Fixed(Arc::new(catalog)),
             executor,
         }
     }
