@@ -1,1 +1,9 @@
-//! For tests only: fake sources, recording tools, seeds.
+//! For tests only: tools that do as they are told and remember it, scripted sources, rules by hand.
+
+mod oracle;
+mod policy;
+mod source;
+
+pub use oracle::{Behaviour, Oracle, open_schema, spec};
+pub use policy::ByHand;
+pub use source::Scripted;

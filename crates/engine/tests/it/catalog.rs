@@ -1,0 +1,230 @@
+//! Sources that are slow, dead, late or changed.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+use serde_json::json;
+use toolcrib_core::{Caller, Catalog, Effect, Quarantine, Request, SourceId, Toolset};
+use toolcrib_engine::Crib;
+use toolcrib_testkit::{Behaviour, Oracle, Scripted, spec};
+
+fn tools(names: &[&str]) -> Toolset {
+    let oracle = Oracle::default();
+    Toolset::of(names.iter().map(|name| oracle.echo(name, Effect::Read))).unwrap()
+}
+
+const NOW: Duration = Duration::ZERO;
+
+fn listed(catalog: &Catalog) -> Vec<String> {
+    let owner = |tool: &toolcrib_core::Listed| {
+        let stale = if tool.stale { " (stale)" } else { "" };
+        format!("{}/{}{stale}", tool.spec.origin.source, tool.spec.name)
+    };
+    catalog.tools().iter().map(owner).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dead_and_a_hanging_source_cost_themselves_alone() {
+    let hanging = Scripted::default().then(Duration::from_hours(1), Ok(tools(&["c"])));
+    let crib = Crib::builder()
+        .source("dead", Scripted::default().then(NOW, Err("it is down")))
+        .source(
+            "good",
+            Scripted::default().then(NOW, Ok(tools(&["a", "b"]))),
+        )
+        .source_within("slow", hanging, Duration::from_secs(2))
+        .build()
+        .await;
+    assert_eq!(listed(&crib.catalog()), ["good/a", "good/b"]);
+    let errors: Vec<_> = crib
+        .sources()
+        .into_iter()
+        .map(|source| source.error)
+        .collect();
+    assert_eq!(
+        errors,
+        [
+            Some("it is down: the scripted fault".to_owned()),
+            None,
+            Some("it did not list its tools within 2s".to_owned())
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_ready_list_is_served_before_the_last_is_up() {
+    let slow = Scripted::default().then(Duration::from_secs(20), Ok(tools(&["b"])));
+    let sources = [
+        ("quick", Scripted::default().then(NOW, Ok(tools(&["a"])))),
+        ("slow", slow),
+    ];
+    let publisher = toolcrib_engine::catalog::Publisher::new(
+        sources.map(|(id, source)| {
+            let source: std::sync::Arc<dyn toolcrib_core::Source> = std::sync::Arc::new(source);
+            (SourceId::new(id), source, Duration::from_secs(30))
+        }),
+        Box::new(|_, _| None),
+    );
+    let starting = tokio::spawn({
+        let publisher = std::sync::Arc::clone(&publisher);
+        async move { publisher.start().await }
+    });
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(listed(&publisher.catalog()), ["quick/a"]);
+    starting.await.unwrap();
+    assert_eq!(listed(&publisher.catalog()), ["quick/a", "slow/b"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_source_that_fails_later_keeps_its_last_good_list_as_stale() {
+    let source = Scripted::default()
+        .then(NOW, Ok(tools(&["a"])))
+        .then(NOW, Err("gone"));
+    let crib = Crib::builder().source("s", source).build().await;
+    assert_eq!(crib.reload(&SourceId::new("s")).await, Some(false));
+    assert_eq!(listed(&crib.catalog()), ["s/a (stale)"]);
+    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    assert_eq!(
+        plan.why("a").unwrap().because,
+        "it is permitted and no tool was chosen; its source does not answer, this is its last \
+         good list"
+    );
+    assert_eq!(crib.reload(&SourceId::new("nobody")).await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_source_that_says_it_changed_is_loaded_again_and_a_failed_one_is_retried() {
+    let changing = Scripted::default()
+        .then(NOW, Ok(tools(&["a"])))
+        .then(NOW, Ok(tools(&["b"])));
+    let failing = Scripted::default()
+        .then(NOW, Err("down"))
+        .then(NOW, Ok(tools(&["c"])));
+    let crib = Crib::builder()
+        .source("changing", changing.clone())
+        .source("failing", failing)
+        .build()
+        .await;
+    assert_eq!(listed(&crib.catalog()), ["changing/a"]);
+    changing.change();
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert_eq!(listed(&crib.catalog()), ["changing/b", "failing/c"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_late_clash_is_quarantined_and_shown_with_its_owner() {
+    let late = Scripted::default()
+        .then(NOW, Ok(tools(&["b"])))
+        .then(NOW, Ok(tools(&["a", "b"])));
+    let crib = Crib::builder()
+        .source("first", late)
+        .source("second", Scripted::default().then(NOW, Ok(tools(&["a"]))))
+        .build()
+        .await;
+    crib.reload(&SourceId::new("first")).await;
+    // The earlier source in the order comes late: the older tool keeps its name.
+    assert_eq!(listed(&crib.catalog()), ["first/b", "second/a"]);
+    let catalog = crib.catalog();
+    let [quarantined] = catalog.quarantined() else {
+        panic!("one tool is kept out")
+    };
+    assert_eq!(quarantined.spec.origin.source, SourceId::new("first"));
+    assert_eq!(
+        quarantined.reason,
+        Quarantine::NameTaken {
+            owner: "second".into()
+        }
+    );
+}
+
+#[test]
+fn two_tools_of_one_name_in_code_are_a_conflict_that_names_owners_and_cure() {
+    let oracle = Oracle::default();
+    let twice = [
+        oracle.echo("a", Effect::Read),
+        oracle.echo("a", Effect::Read),
+    ];
+    assert_eq!(
+        Crib::new(twice).err().unwrap().to_string(),
+        "two tools are named `a`, of `code` and of `code`: prefix or rename one of them"
+    );
+}
+
+#[test]
+fn a_bad_schema_costs_one_tool() {
+    let oracle = Oracle::default();
+    let mut bad = spec("bad", Effect::Read);
+    bad.input = json!({"type": "object", "properties": {"x": {"$ref": "http://127.0.0.1:9/x"}}});
+    let crib = Crib::new([
+        oracle.tool(bad, Behaviour::Echo),
+        oracle.echo("good", Effect::Read),
+    ])
+    .unwrap();
+    assert_eq!(listed(&crib.catalog()), ["code/good"]);
+    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    assert_eq!(plan.why("bad").unwrap().rule, "quarantined");
+}
+
+#[test]
+fn a_toolset_is_a_value_that_filters_prefixes_renames_and_merges() {
+    let set = tools(&["read", "write", "drop"]);
+    let small = set
+        .filter(|spec| spec.name.as_str() != "drop")
+        .prefix("files")
+        .unwrap();
+    let names = |set: &Toolset| -> Vec<String> {
+        set.iter().map(|tool| tool.spec.name.to_string()).collect()
+    };
+    assert_eq!(names(&small), ["files__read", "files__write"]);
+    assert_eq!(
+        small
+            .get("files__read")
+            .unwrap()
+            .spec
+            .origin
+            .name
+            .as_deref(),
+        Some("read")
+    );
+    let renamed = set
+        .rename(|name| (name.as_str() == "drop").then(|| "read2".into()))
+        .unwrap();
+    assert_eq!(names(&renamed), ["read", "write", "read2"]);
+    assert_eq!(names(&set), ["read", "write", "drop"]);
+    let merged = small.merge(&renamed).unwrap();
+    assert_eq!(merged.len(), 5);
+    assert_eq!(
+        small.merge(&small).err().unwrap().to_string(),
+        "two tools are named `files__read`, of `code (as read)` and of `code (as read)`: prefix \
+         or rename one of them"
+    );
+    let twice = set.rename(|name| (name.as_str() != "drop").then(|| "same".into()));
+    assert!(twice.is_err());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn the_order_of_coming_up_changes_nothing(
+        pauses in prop::collection::vec(0..1_000u64, 3),
+        picks in prop::collection::vec(prop::collection::btree_set(0..6usize, 0..5), 3),
+    ) {
+        let runtime = || tokio::runtime::Builder::new_current_thread()
+            .enable_time().start_paused(true).build().unwrap();
+        let make = |pauses: &[u64]| runtime().block_on(async {
+            let sources = ["one", "two", "three"].into_iter().zip(pauses).zip(&picks);
+            let builder = sources.fold(Crib::builder(), |builder, ((id, pause), picks)| {
+                let names: Vec<_> = picks.iter().map(|pick| format!("t{pick}")).collect();
+                let names: Vec<_> = names.iter().map(String::as_str).collect();
+                let pause = Duration::from_millis(*pause);
+                builder.source(id, Scripted::default().then(pause, Ok(tools(&names))))
+            });
+            let catalog = builder.build().await.catalog();
+            let kept_out: Vec<_> = catalog.quarantined().iter()
+                .map(|tool| format!("{}/{} {}", tool.spec.origin.source, tool.spec.name, tool.reason))
+                .collect();
+            (listed(&catalog), kept_out)
+        });
+        prop_assert_eq!(make(&pauses), make(&[0, 0, 0]));
+    }
+}
