@@ -16,7 +16,12 @@ pub(crate) fn nearest<'a>(
         .filter(|(score, _)| *score >= 40)
         .collect();
     scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
-    scored.into_iter().take(5).map(|(_, name)| name).collect()
+    // Far behind the best one, a name is no help.
+    let best = scored.first().map_or(0, |(score, _)| *score);
+    let near = scored
+        .into_iter()
+        .take_while(|(score, _)| score * 3 >= best * 2);
+    near.take(5).map(|(_, name)| name).collect()
 }
 
 /// Sorted pairs of neighbouring letters, with the ends marked; 128 at the most.

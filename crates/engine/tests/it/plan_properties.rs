@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use toolcrib_core::plan::Because;
 use toolcrib_core::{
     AllowAll, Caller, Catalog, Effect, Plan, Policy, Request, ToolName, Toolset, Traits, Verdict,
 };
@@ -161,7 +162,7 @@ proptest! {
             .tools()
             .filter(|tool| {
                 let traits = &tool.listed.spec.traits;
-                traits.exclusive && !traits.capability && tool.forced
+                traits.exclusive && !traits.capability && tool.because == Because::Chosen
             })
             .collect();
         prop_assert!(exclusive.len() <= 1);
