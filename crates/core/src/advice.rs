@@ -22,10 +22,7 @@ pub(crate) fn pending(pending: &Pending) -> String {
 }
 
 pub(crate) fn repaired(repairs: &[String]) -> String {
-    format!(
-        "Note: the arguments were put right before the call: {}",
-        repairs.join("; ")
-    )
+    format!("Note: the arguments were put right before the call: {}", repairs.join("; "))
 }
 
 pub(crate) fn unknown_tool(wrong: &str, nearest: &[&ToolName], available: &[&ToolName]) -> String {
@@ -50,11 +47,7 @@ pub(crate) fn unknown_tool(wrong: &str, nearest: &[&ToolName], available: &[&Too
 const SHOWN: usize = 20;
 
 fn list(names: &[&ToolName]) -> String {
-    names
-        .iter()
-        .map(|name| format!("`{name}`"))
-        .collect::<Vec<_>>()
-        .join(", ")
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 pub(crate) fn not_loaded(name: &ToolName) -> String {
@@ -135,6 +128,16 @@ pub(crate) fn unknown_outcome(what: &str) -> String {
 pub(crate) fn crashed() -> String {
     "the tool crashed. The same call will most likely crash again: try other arguments or another \
      tool, or tell the user"
+        .to_owned()
+}
+
+pub(crate) fn stuck(what: &str) -> String {
+    format!("{what}. It changed nothing: try another tool, or tell the user")
+}
+
+pub(crate) fn not_admitted() -> String {
+    "not run: the batch could not be read, through a fault of ours. Send the calls again one by \
+     one, or tell the user"
         .to_owned()
 }
 

@@ -1,7 +1,8 @@
 //! The one gate: every call of every door runs here, in the order that is the security model.
 //!
 //! 1 to 5 (`admit`): parse and repair, dedupe, cap, control guard, look up and validate.
-//! 6 to 10 (`run_one`): decide, park, record, schedule, run, govern, record, answer.
+//! 6 to 9 (`run_one`, a task for each call): decide, park, record, wait for its turn, run, govern,
+//! record. 10 (`answer`): one response a call, in call order.
 
 mod admit;
 mod answer;
@@ -11,10 +12,11 @@ mod govern;
 mod order;
 mod redeem;
 mod run_one;
+mod watch;
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 
 use crate::call::{Call, CallKey};
@@ -25,9 +27,10 @@ use crate::plan::Plan;
 use crate::policy::Policy;
 use crate::response::Report;
 use admit::{Admitted, Slot};
-use bounds::Bounds;
+use bounds::{BatchBounds, Bounds};
 use order::Order;
 use run_one::{Ended, OneCall};
+use watch::Watched;
 
 /// Runs batches of calls. Cheap to clone; all clones share bounds, policy and ledger.
 #[derive(Clone)]
@@ -51,12 +54,7 @@ pub struct BatchOptions {
 impl Executor {
     pub fn new(policy: Arc<dyn Policy>, ledger: Arc<dyn Ledger>, limits: CribLimits) -> Self {
         let bounds = Bounds::new(&limits);
-        Self(Arc::new(Gate {
-            policy,
-            ledger,
-            limits,
-            bounds,
-        }))
+        Self(Arc::new(Gate { policy, ledger, limits, bounds }))
     }
 
     pub fn policy(&self) -> &dyn Policy {
@@ -78,74 +76,82 @@ impl Executor {
         self.run_with(plan, calls, BatchOptions::default()).await
     }
 
-    pub async fn run_with(&self, plan: &Plan, calls: Vec<Call>, options: BatchOptions) -> Report {
+    pub async fn run_with(
+        &self,
+        plan: &Plan,
+        mut calls: Vec<Call>,
+        options: BatchOptions,
+    ) -> Report {
+        let max_calls = plan.max_calls().unwrap_or(self.0.limits.max_calls);
+        let admitted = AssertUnwindSafe(|| admit::admit(plan, &mut calls, max_calls));
+        let Ok(slots) = std::panic::catch_unwind(admitted) else {
+            return answer::broken(calls);
+        };
         let cancel = options.cancel.child_token();
-        let gone = cancel.clone().drop_guard();
-        let asked: Vec<_> = calls
-            .iter()
-            .map(|call| (call.id.clone(), call.name.clone()))
-            .collect();
-        let batch = Batch {
+        let _gone = cancel.clone().drop_guard();
+        let order = Order::of(slots.iter().map(|slot| match slot {
+            Slot::Ready(admitted) => plan.at(admitted.place).map(|tool| &*tool.spec),
+            Slot::Answered { .. } | Slot::Copy(_) => None,
+        }));
+        let batch = Arc::new(Batch {
+            bounds: self.0.bounds.batch(&plan.caller().tenant),
             gate: Arc::clone(&self.0),
             plan: plan.clone(),
+            calls,
+            order,
             cancel,
             progress: options.progress,
-        };
-        // A task of its own, so that a host that goes away does not take the record with it.
-        let report = tokio::spawn(batch.run(calls)).await;
-        drop(gone);
-        report.unwrap_or_else(|broken| answer::broken(asked, &broken))
+        });
+        let key_of = CallKey::batch();
+        let started: Vec<_> = slots
+            .into_iter()
+            .enumerate()
+            .map(|(position, slot)| Started::of(&batch, position, slot, key_of(position)))
+            .collect();
+        let mut ended = Vec::with_capacity(started.len());
+        for started in started {
+            ended.push(started.end(&batch).await);
+        }
+        answer::report(batch, ended)
     }
 }
 
-/// One batch on its way.
+/// One batch on its way, shared by the tasks of its calls.
 struct Batch {
     gate: Arc<Gate>,
     plan: Plan,
+    /// Without their arguments: those went with the admission.
+    calls: Vec<Call>,
+    order: Order,
+    bounds: BatchBounds,
     cancel: CancellationToken,
     progress: Option<ProgressSink>,
 }
 
-impl Batch {
-    async fn run(self, mut calls: Vec<Call>) -> Report {
-        let max_calls = self.plan.max_calls().unwrap_or(self.gate.limits.max_calls);
-        let slots = admit::admit(&self.plan, &mut calls, max_calls);
-        let order = Order::of(slots.iter().map(|slot| match slot {
-            Slot::Ready(admitted) => self.plan.at(admitted.place).map(|tool| &*tool.spec),
-            Slot::Answered { .. } | Slot::Copy(_) => None,
-        }));
-        let bounds = self.gate.bounds.batch(&self.plan.caller().tenant);
-        let key_of = CallKey::batch();
-        let running = slots
-            .into_iter()
-            .zip(&calls)
-            .enumerate()
-            .map(|(position, (slot, call))| {
-                let (order, bounds, batch) = (&order, &bounds, &self);
-                let key = key_of(position);
-                async move {
-                    match slot {
-                        Slot::Copy(of) => Ended::copy(of),
-                        Slot::Answered { outcome, repairs } => Ended::unstarted(outcome, repairs),
-                        Slot::Ready(Admitted {
-                            place,
-                            arguments,
-                            repairs,
-                        }) => {
-                            let _done = order.done_guard(position);
-                            let one = OneCall {
-                                batch,
-                                call,
-                                place,
-                                key,
-                                repairs,
-                            };
-                            one.run(arguments, order.before(position), bounds).await
-                        }
-                    }
-                }
-            });
-        let ended = join_all(running).await;
-        answer::report(&self, calls, ended)
+/// A call whose answer is there, or whose task was started.
+enum Started {
+    Ended(Box<Ended>),
+    Running(Watched),
+}
+
+impl Started {
+    fn of(batch: &Arc<Batch>, position: usize, slot: Slot, key: CallKey) -> Self {
+        match slot {
+            Slot::Copy(of) => Self::Ended(Box::new(Ended::copy(of))),
+            Slot::Answered { outcome, repairs } => {
+                Self::Ended(Box::new(Ended::unstarted(outcome, repairs)))
+            }
+            Slot::Ready(Admitted { place, arguments, repairs }) => {
+                let one = OneCall { batch: Arc::clone(batch), position, place, key, repairs };
+                Self::Running(Watched::start(one, arguments, false))
+            }
+        }
+    }
+
+    async fn end(self, batch: &Batch) -> Ended {
+        match self {
+            Self::Ended(ended) => *ended,
+            Self::Running(watched) => watched.end(batch).await,
+        }
     }
 }

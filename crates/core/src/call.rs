@@ -43,36 +43,19 @@ pub enum RawArguments {
 impl Call {
     pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: RawArguments) -> Self {
         let name = name.into();
-        let wire = Wire {
-            name: name.clone(),
-            echo: Map::new(),
-        };
-        Self {
-            id: id.into(),
-            name,
-            arguments,
-            fault: None,
-            wire,
-        }
+        let wire = Wire { name: name.clone(), echo: Map::new() };
+        Self { id: id.into(), name, arguments, fault: None, wire }
     }
 
     /// Something that is no call; `fault` says what is missing.
     pub fn malformed(id: impl Into<String>, fault: impl Into<String>) -> Self {
-        Self {
-            id: id.into(),
-            fault: Some(fault.into()),
-            ..Self::default()
-        }
+        Self { id: id.into(), fault: Some(fault.into()), ..Self::default() }
     }
 }
 
 impl From<Value> for RawArguments {
     fn from(value: Value) -> Self {
-        if let Value::String(text) = value {
-            Self::Text(text)
-        } else {
-            Self::Value(value)
-        }
+        if let Value::String(text) = value { Self::Text(text) } else { Self::Value(value) }
     }
 }
 
@@ -93,10 +76,7 @@ impl CallKey {
     /// One random number a batch, not one a call.
     pub(crate) fn batch() -> impl Fn(usize) -> Self {
         let batch = Uuid::now_v7();
-        move |index| Self {
-            batch,
-            index: u32::try_from(index).unwrap_or(u32::MAX),
-        }
+        move |index| Self { batch, index: u32::try_from(index).unwrap_or(u32::MAX) }
     }
 }
 

@@ -15,11 +15,7 @@ pub struct Caller {
 
 impl Caller {
     pub fn new(tenant: impl Into<String>, subject: impl Into<String>) -> Self {
-        Self {
-            tenant: tenant.into(),
-            subject: subject.into(),
-            scopes: BTreeSet::new(),
-        }
+        Self { tenant: tenant.into(), subject: subject.into(), scopes: BTreeSet::new() }
     }
 
     /// The person who started this process.

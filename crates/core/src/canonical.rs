@@ -1,6 +1,6 @@
 //! One form for JSON that means the same: sorted keys, `1.0` as `1`.
 
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
 
 use serde_json::{Map, Number, Value};
 
@@ -63,8 +63,9 @@ fn whole(number: &Number) -> Option<i128> {
     (float.trunc() == float && float.abs() <= EXACT).then_some(float as i128)
 }
 
-/// Feeds a value to a hasher such that `same` values hash alike; allocates nothing.
-pub fn hash(value: &Value, hasher: &mut impl Hasher) {
+/// Feeds a value to a hasher such that `same` values hash alike; allocates nothing. The fields of
+/// an object are hashed each by itself with a hasher of `state`.
+pub fn hash(value: &Value, state: &impl BuildHasher, hasher: &mut impl Hasher) {
     match value {
         Value::Null => 0u8.hash(hasher),
         Value::Bool(flag) => (1u8, flag).hash(hasher),
@@ -76,20 +77,24 @@ pub fn hash(value: &Value, hasher: &mut impl Hasher) {
         Value::Array(items) => {
             (5u8, items.len()).hash(hasher);
             for item in items {
-                hash(item, hasher);
+                hash(item, state, hasher);
             }
         }
-        Value::Object(fields) => hash_object(fields, hasher),
+        Value::Object(fields) => hash_object(fields, state, hasher),
     }
 }
 
 /// The sum of the fields' own hashes: the order in which a model wrote them does not count.
-pub fn hash_object(fields: &Map<String, Value>, hasher: &mut impl Hasher) {
+pub fn hash_object(
+    fields: &Map<String, Value>,
+    state: &impl BuildHasher,
+    hasher: &mut impl Hasher,
+) {
     let mut sum = 0u64;
     for (key, value) in fields {
-        let mut field = std::hash::DefaultHasher::new();
+        let mut field = state.build_hasher();
         key.hash(&mut field);
-        hash(value, &mut field);
+        hash(value, state, &mut field);
         sum = sum.wrapping_add(field.finish());
     }
     (6u8, fields.len(), sum).hash(hasher);
@@ -107,9 +112,7 @@ pub fn same(left: &Value, right: &Value) -> bool {
         }
         (Value::Object(left), Value::Object(right)) => {
             left.len() == right.len()
-                && left
-                    .iter()
-                    .all(|(key, l)| right.get(key).is_some_and(|r| same(l, r)))
+                && left.iter().all(|(key, l)| right.get(key).is_some_and(|r| same(l, r)))
         }
         _ => left == right,
     }
@@ -117,15 +120,15 @@ pub fn same(left: &Value, right: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::hash::DefaultHasher;
-
+    use foldhash::fast::FixedState;
     use serde_json::json;
 
     use super::*;
 
     fn hashed(value: &Value) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        hash(value, &mut hasher);
+        let state = FixedState::default();
+        let mut hasher = state.build_hasher();
+        hash(value, &state, &mut hasher);
         hasher.finish()
     }
 
@@ -136,15 +139,8 @@ mod tests {
         assert_eq!(text(&left), r#"{"a":"1","b":[1,{"x":null}]}"#);
         assert_eq!((text(&left), hashed(&left)), (text(&right), hashed(&right)));
         assert!(same(&left, &right));
-        for other in [
-            json!({"a": 1, "b": [1, {"x": null}]}),
-            json!({"a": "1"}),
-            json!(null),
-        ] {
-            assert!(
-                !same(&left, &other) && text(&left) != text(&other),
-                "{other}"
-            );
+        for other in [json!({"a": 1, "b": [1, {"x": null}]}), json!({"a": "1"}), json!(null)] {
+            assert!(!same(&left, &other) && text(&left) != text(&other), "{other}");
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use serde::Serialize;
 use toolcrib_json::schema::Schema;
 
@@ -18,7 +19,7 @@ use crate::toolset::{Shelved, Toolset, owner};
 #[derive(Default)]
 pub struct Catalog {
     tools: Vec<Listed>,
-    index: HashMap<ToolName, u32>,
+    index: HashMap<ToolName, u32, RandomState>,
     quarantined: Vec<Quarantined>,
 }
 
@@ -53,10 +54,7 @@ pub enum Quarantine {
         "it is not the tool that was accepted (pinned {}, now {}): look at what changed and accept it",
         .pinned.short(), .now.short()
     )]
-    Changed {
-        pinned: Fingerprint,
-        now: Fingerprint,
-    },
+    Changed { pinned: Fingerprint, now: Fingerprint },
     #[error("it is not among the accepted tools: accept it to use it")]
     NotPinned,
 }
@@ -82,23 +80,13 @@ pub struct Assembly<'a> {
 impl Catalog {
     /// A snapshot of one set that never changes.
     pub fn of(tools: Toolset) -> Self {
-        let shelf = Shelf {
-            source: SourceId::code(),
-            tools,
-            stale: false,
-        };
+        let shelf = Shelf { source: SourceId::code(), tools, stale: false };
         let previous = &Self::default();
-        Assembly {
-            previous,
-            settled: false,
-            judge: &|_, _| None,
-        }
-        .assemble([shelf])
+        Assembly { previous, settled: false, judge: &|_, _| None }.assemble([shelf])
     }
 
     fn owner(&self, name: &ToolName) -> Option<&SourceId> {
-        self.get(name.as_str())
-            .map(|listed| &listed.spec.origin.source)
+        self.get(name.as_str()).map(|listed| &listed.spec.origin.source)
     }
 
     pub fn get(&self, name: &str) -> Option<&Listed> {
@@ -133,19 +121,13 @@ impl Assembly<'_> {
         let owners: HashMap<_, _> = shelves
             .iter()
             .filter(|_| self.settled)
-            .flat_map(|shelf| {
-                shelf
-                    .tools
-                    .iter()
-                    .map(|tool| (&tool.spec.name, &shelf.source))
-            })
+            .flat_map(|shelf| shelf.tools.iter().map(|tool| (&tool.spec.name, &shelf.source)))
             .filter(|(name, source)| self.previous.owner(name) == Some(source))
             .collect();
         for shelf in &shelves {
             for shelved in shelf.tools.iter() {
-                let other_owner = owners
-                    .get(&shelved.spec.name)
-                    .filter(|owner| **owner != &shelf.source);
+                let other_owner =
+                    owners.get(&shelved.spec.name).filter(|owner| **owner != &shelf.source);
                 let holder = catalog.get(shelved.spec.name.as_str());
                 let taken_by = holder
                     .map(|holder| owner(&holder.spec))
@@ -172,28 +154,17 @@ impl Assembly<'_> {
         let compiled = match (reason, known) {
             (Some(reason), _) => Err(reason),
             (None, Some(known)) => Ok(known.schema.clone()),
-            (None, None) => Schema::compile(&spec.input).map_err(|error| Quarantine::BadSchema {
-                problem: error.to_string(),
-            }),
+            (None, None) => Schema::compile(&spec.input)
+                .map_err(|error| Quarantine::BadSchema { problem: error.to_string() }),
         };
         match compiled {
             Ok(schema) => {
                 let place = u32::try_from(catalog.tools.len()).unwrap_or(u32::MAX);
                 catalog.index.insert(spec.name.clone(), place);
                 let (tool, stale) = (Arc::clone(&shelved.tool), from.stale);
-                catalog.tools.push(Listed {
-                    spec,
-                    tool,
-                    schema,
-                    fingerprint,
-                    stale,
-                });
+                catalog.tools.push(Listed { spec, tool, schema, fingerprint, stale });
             }
-            Err(reason) => catalog.quarantined.push(Quarantined {
-                spec,
-                fingerprint,
-                reason,
-            }),
+            Err(reason) => catalog.quarantined.push(Quarantined { spec, fingerprint, reason }),
         }
     }
 }

@@ -67,10 +67,7 @@ pub enum Part {
 
 impl Part {
     pub fn text(text: impl Into<String>) -> Self {
-        Self::Text {
-            text: text.into(),
-            extra: Map::new(),
-        }
+        Self::Text { text: text.into(), extra: Map::new() }
     }
 
     /// Bytes that this part would add to a request.
@@ -90,26 +87,17 @@ impl Part {
             Self::Text { text, .. } => text.clone(),
             Self::Image { data, mime, .. } => omitted("image", mime, data.len()),
             Self::Audio { data, mime, .. } => omitted("audio", mime, data.len()),
-            Self::File {
-                data, mime, name, ..
-            } => omitted(&format!("file `{name}`"), mime, data.len()),
-            Self::Link {
-                uri,
-                name: Some(name),
-                ..
-            } => format!("{name}: {uri}"),
-            Self::Link {
-                uri, name: None, ..
-            } => uri.clone(),
+            Self::File { data, mime, name, .. } => {
+                omitted(&format!("file `{name}`"), mime, data.len())
+            }
+            Self::Link { uri, name: Some(name), .. } => format!("{name}: {uri}"),
+            Self::Link { uri, name: None, .. } => uri.clone(),
         }
     }
 }
 
 fn omitted(what: &str, mime: &str, base64: usize) -> String {
-    format!(
-        "[{what} ({mime}, {} bytes) is not shown here]",
-        base64 / 4 * 3
-    )
+    format!("[{what} ({mime}, {} bytes) is not shown here]", base64 / 4 * 3)
 }
 
 /// A source of what a result says.
@@ -129,10 +117,7 @@ pub struct Reference {
 
 impl Content {
     pub fn text(text: impl Into<String>) -> Self {
-        Self {
-            parts: vec![Part::text(text)],
-            ..Self::default()
-        }
+        Self { parts: vec![Part::text(text)], ..Self::default() }
     }
 
     /// Data, and its JSON text for models.
@@ -200,6 +185,4 @@ macro_rules! as_json {
         }
     )*};
 }
-as_json!(
-    bool, u8, u16, u32, u64, usize, i8, i16, i32, i64, isize, f32, f64
-);
+as_json!(bool, u8, u16, u32, u64, usize, i8, i16, i32, i64, isize, f32, f64);

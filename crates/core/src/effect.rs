@@ -61,14 +61,8 @@ mod tests {
     fn silence_means_destroy_and_hints_map_as_the_protocol_says() {
         let hints = |text: &str| serde_json::from_str::<Hints>(text).unwrap();
         assert_eq!(hints("{}").effect(), Effect::Destroy);
-        assert_eq!(
-            hints(r#"{"readOnlyHint":true,"destructiveHint":true}"#).effect(),
-            Effect::Read
-        );
-        assert_eq!(
-            hints(r#"{"destructiveHint":false}"#).effect(),
-            Effect::Write
-        );
+        assert_eq!(hints(r#"{"readOnlyHint":true,"destructiveHint":true}"#).effect(), Effect::Read);
+        assert_eq!(hints(r#"{"destructiveHint":false}"#).effect(), Effect::Write);
         assert!(hints(r#"{"idempotentHint":true}"#).idempotent());
         assert!(!hints("{}").idempotent());
     }

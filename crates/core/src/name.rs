@@ -30,11 +30,7 @@ impl ToolName {
     pub fn new(name: impl AsRef<str>) -> Result<Self, InvalidName> {
         let name = name.as_ref();
         let legal = !name.is_empty() && name.len() <= LONGEST_NAME && name.bytes().all(is_legal);
-        if legal {
-            Ok(Self(name.into()))
-        } else {
-            Err(InvalidName { shown: shown(name) })
-        }
+        if legal { Ok(Self(name.into())) } else { Err(InvalidName { shown: shown(name) }) }
     }
 
     /// Makes a legal name of a foreign one: what is not allowed becomes `_`, the rest is cut.
@@ -43,20 +39,10 @@ impl ToolName {
     pub fn sanitize(foreign: &str) -> Self {
         let name: String = foreign
             .chars()
-            .map(|c| {
-                if u8::try_from(c).is_ok_and(is_legal) {
-                    c
-                } else {
-                    '_'
-                }
-            })
+            .map(|c| if u8::try_from(c).is_ok_and(is_legal) { c } else { '_' })
             .take(LONGEST_NAME)
             .collect();
-        Self(if name.is_empty() {
-            "unnamed".into()
-        } else {
-            name.into()
-        })
+        Self(if name.is_empty() { "unnamed".into() } else { name.into() })
     }
 
     pub fn as_str(&self) -> &str {

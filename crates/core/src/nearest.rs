@@ -18,9 +18,7 @@ pub(crate) fn nearest<'a>(
     scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
     // Far behind the best one, a name is no help.
     let best = scored.first().map_or(0, |(score, _)| *score);
-    let near = scored
-        .into_iter()
-        .take_while(|(score, _)| score * 3 >= best * 2);
+    let near = scored.into_iter().take_while(|(score, _)| score * 3 >= best * 2);
     near.take(5).map(|(_, name)| name).collect()
 }
 
@@ -62,12 +60,7 @@ mod tests {
     #[test]
     fn a_slip_of_the_pen_finds_its_name_and_nonsense_finds_none() {
         let names = ["create_event", "delete_event", "add"].map(|n| ToolName::new(n).unwrap());
-        let near = |wrong| {
-            nearest(wrong, &names)
-                .iter()
-                .map(|n| n.as_str())
-                .collect::<Vec<_>>()
-        };
+        let near = |wrong| nearest(wrong, &names).iter().map(|n| n.as_str()).collect::<Vec<_>>();
         assert_eq!(near("createEvent").first(), Some(&"create_event"));
         assert_eq!(near("creat_evnt").first(), Some(&"create_event"));
         assert_eq!(near("zzz"), Vec::<&str>::new());

@@ -118,10 +118,7 @@ impl ErrorKind {
 
     /// Whether the fault may pass by itself.
     pub fn passes(self) -> bool {
-        matches!(
-            self,
-            Self::Busy | Self::Unavailable | Self::Network | Self::RateLimited
-        )
+        matches!(self, Self::Busy | Self::Unavailable | Self::Network | Self::RateLimited)
     }
 
     /// Whether the call certainly had no effect, because it never left.
@@ -132,13 +129,7 @@ impl ErrorKind {
 
 impl ToolError {
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self {
-            kind,
-            message: message.into(),
-            retry_after: None,
-            content: None,
-            cause: None,
-        }
+        Self { kind, message: message.into(), retry_after: None, content: None, cause: None }
     }
 
     /// The tool worked and says no: wrong input, nothing found, a rule of its own.
@@ -173,8 +164,7 @@ impl ToolError {
 impl fmt::Debug for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.kind.as_str(), self.message)?;
-        self.causes()
-            .map_or(Ok(()), |causes| write!(f, " ({causes})"))
+        self.causes().map_or(Ok(()), |causes| write!(f, " ({causes})"))
     }
 }
 

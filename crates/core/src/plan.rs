@@ -42,10 +42,7 @@ struct Decided {
 #[serde(tag = "warning", rename_all = "snake_case")]
 pub enum Warning {
     #[error("the choice `{choice}` names no available tool{}", near(.nearest.as_ref()))]
-    UnknownChoice {
-        choice: String,
-        nearest: Option<ToolName>,
-    },
+    UnknownChoice { choice: String, nearest: Option<ToolName> },
     #[error("the choice `{choice}` has no effect: {why}")]
     LostChoice { choice: ToolName, why: String },
     #[error("`{name}` cannot be disabled for this request: there is no such tool")]
@@ -64,11 +61,7 @@ fn near(nearest: Option<&ToolName>) -> String {
 pub struct PlanError(pub Vec<Warning>);
 
 fn said(warnings: &[Warning]) -> String {
-    warnings
-        .iter()
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join("; ")
+    warnings.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 /// A tool that the model may see.
@@ -103,10 +96,7 @@ impl Plan {
 
     /// The tools that the next reply must call, in the order of the choices.
     pub fn forced(&self) -> impl Iterator<Item = PlannedTool<'_>> {
-        self.0
-            .forced
-            .iter()
-            .filter_map(|place| self.planned(*place))
+        self.0.forced.iter().filter_map(|place| self.planned(*place))
     }
 
     /// A visible tool by its name; what is not visible is not there.
@@ -124,9 +114,7 @@ impl Plan {
 
     /// What a model was told it may call.
     pub(crate) fn shown_names(&self) -> impl Iterator<Item = &ToolName> {
-        let shown = self
-            .tools()
-            .filter(|tool| tool.exposure != Exposure::Hidden);
+        let shown = self.tools().filter(|tool| tool.exposure != Exposure::Hidden);
         shown.map(|tool| &tool.listed.spec.name)
     }
 
@@ -135,12 +123,7 @@ impl Plan {
             return None;
         };
         let forced = self.0.forced.contains(&place);
-        Some(PlannedTool {
-            listed: self.0.catalog.at(place)?,
-            because,
-            exposure,
-            forced,
-        })
+        Some(PlannedTool { listed: self.0.catalog.at(place)?, because, exposure, forced })
     }
 
     /// The reason why a tool is in or out. For the operator: it also tells of tools that this
@@ -148,9 +131,7 @@ impl Plan {
     pub fn why(&self, name: &str) -> Option<Why> {
         let Some(place) = self.0.catalog.place(name) else {
             let kept_out = self.0.catalog.quarantined().iter();
-            let quarantined = kept_out
-                .rev()
-                .find(|tool| tool.spec.name.as_str() == name)?;
+            let quarantined = kept_out.rev().find(|tool| tool.spec.name.as_str() == name)?;
             return Some(Why::quarantined(quarantined));
         };
         Some(self.why_at(place, self.0.catalog.at(place)?))
@@ -160,19 +141,12 @@ impl Plan {
     pub fn reasons(&self) -> Vec<Why> {
         let listed = (0u32..).zip(self.0.catalog.tools());
         let kept_out = self.0.catalog.quarantined().iter().map(Why::quarantined);
-        listed
-            .map(|(place, tool)| self.why_at(place, tool))
-            .chain(kept_out)
-            .collect()
+        listed.map(|(place, tool)| self.why_at(place, tool)).chain(kept_out).collect()
     }
 
     fn why_at(&self, place: u32, tool: &Listed) -> Why {
-        let standing = self
-            .0
-            .standings
-            .get(place as usize)
-            .copied()
-            .unwrap_or(Standing::Out(Out::Denied));
+        let standing =
+            self.0.standings.get(place as usize).copied().unwrap_or(Standing::Out(Out::Denied));
         let forced = self.0.forced.contains(&place);
         Why::listed(&self.0.catalog, tool, standing, forced)
     }

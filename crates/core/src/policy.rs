@@ -31,11 +31,7 @@ impl Verdict {
     /// The stricter of two; of equal ones the first, whose reason came first.
     #[must_use]
     pub fn strictest(self, other: Self) -> Self {
-        if other.rank() > self.rank() {
-            other
-        } else {
-            self
-        }
+        if other.rank() > self.rank() { other } else { self }
     }
 }
 

@@ -83,10 +83,7 @@ fn microseconds<S: serde::Serializer>(duration: &Duration, to: S) -> Result<S::O
 impl Response {
     /// Whether the model must be told that the call did not succeed. A parked call is no error.
     pub fn is_error(&self) -> bool {
-        matches!(
-            self.outcome,
-            ToolOutcome::Failed(_) | ToolOutcome::Denied { .. }
-        )
+        matches!(self.outcome, ToolOutcome::Failed(_) | ToolOutcome::Denied { .. })
     }
 
     /// The content, of a success or of a failure that carries some.
@@ -121,13 +118,7 @@ impl Response {
             ToolOutcome::Pending(pending) => texts.push(advice::pending(pending)),
         }
         if let Some(content) = self.content() {
-            texts.extend(
-                content
-                    .parts
-                    .iter()
-                    .filter(|part| in_words(part))
-                    .map(Part::in_words),
-            );
+            texts.extend(content.parts.iter().filter(|part| in_words(part)).map(Part::in_words));
         }
         texts.extend(self.references.iter().map(Cited::in_words));
         texts.extend(self.content().and_then(|content| content.reminder.clone()));
@@ -158,11 +149,7 @@ impl Response {
             if let Some(structured) = &content.structured {
                 put("structured", structured.clone());
             }
-            if content
-                .parts
-                .iter()
-                .any(|part| !matches!(part, Part::Text { .. }))
-            {
+            if content.parts.iter().any(|part| !matches!(part, Part::Text { .. })) {
                 put("parts", json!(content.parts));
             }
         }
@@ -193,22 +180,10 @@ impl Response {
 
 impl Cited {
     fn in_words(&self) -> String {
-        let Reference {
-            title,
-            url,
-            text,
-            id,
-        } = &self.reference;
+        let Reference { title, url, text, id } = &self.reference;
         let title = if title.is_empty() { id } else { title };
-        let url = url
-            .as_ref()
-            .map(|url| format!(" <{url}>"))
-            .unwrap_or_default();
-        let text = if text.is_empty() {
-            String::new()
-        } else {
-            format!("\n{text}")
-        };
+        let url = url.as_ref().map(|url| format!(" <{url}>")).unwrap_or_default();
+        let text = if text.is_empty() { String::new() } else { format!("\n{text}") };
         format!("[{}] {title}{url}{text}", self.number)
     }
 }

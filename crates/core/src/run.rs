@@ -50,10 +50,7 @@ impl Run {
             }
             for cited in &response.references {
                 let reference = &cited.reference;
-                memory
-                    .sources
-                    .entry(reference.id.clone())
-                    .or_insert_with(|| reference.clone());
+                memory.sources.entry(reference.id.clone()).or_insert_with(|| reference.clone());
             }
         }
         report.turn()
@@ -92,10 +89,7 @@ impl Report {
     /// What the host does next, judged by what really ran.
     pub fn turn(&self) -> Turn {
         if let Some(response) = self.responses.iter().find(|response| response.handed_over) {
-            return Turn::HandedOver {
-                id: response.id.clone(),
-                text: response.text(),
-            };
+            return Turn::HandedOver { id: response.id.clone(), text: response.text() };
         }
         let tickets: Vec<_> = self
             .responses

@@ -28,18 +28,12 @@ pub struct SourceError {
 
 impl SourceError {
     pub fn new(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            cause: None,
-        }
+        Self { message: message.into(), cause: None }
     }
 
     #[must_use]
     pub fn because(self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self {
-            cause: Some(cause.into()),
-            ..self
-        }
+        Self { cause: Some(cause.into()), ..self }
     }
 }
 

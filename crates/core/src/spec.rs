@@ -70,10 +70,7 @@ fn yes() -> bool {
     true
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "the form that serde asks for"
-)]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
 fn is_yes(flag: &bool) -> bool {
     *flag
 }
@@ -107,10 +104,7 @@ impl ToolSpec {
             enabled: true,
             deprecated: false,
             builtin: Map::new(),
-            origin: Origin {
-                source: SourceId::code(),
-                name: None,
-            },
+            origin: Origin { source: SourceId::code(), name: None },
             extra: Map::new(),
         })
     }
@@ -182,11 +176,7 @@ pub struct Guidance {
 #[serde(default)]
 pub struct Limits {
     /// How long one call may run, all attempts together.
-    #[serde(
-        with = "milliseconds",
-        rename = "timeout_ms",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(with = "milliseconds", rename = "timeout_ms", skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Duration>,
     /// Largest result that a model is shown, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -31,13 +31,13 @@ pub trait Tool: Send + Sync {
     ) -> BoxFuture<'a, ToolOutcome>;
 }
 
-/// The arguments of a call: always a JSON object.
+/// The arguments of a call: always a JSON object. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Arguments(Map<String, Value>);
+pub struct Arguments(Arc<Map<String, Value>>);
 
 impl Arguments {
     pub fn new(fields: Map<String, Value>) -> Self {
-        Self(fields)
+        Self(Arc::new(fields))
     }
 
     pub fn fields(&self) -> &Map<String, Value> {
@@ -45,12 +45,12 @@ impl Arguments {
     }
 
     pub fn into_value(self) -> Value {
-        Value::Object(self.0)
+        Value::Object(Arc::unwrap_or_clone(self.0))
     }
 
     /// Reads the arguments as a type; what does not fit is the model's to put right.
-    pub fn read<A: DeserializeOwned>(self) -> Result<A, ToolError> {
-        serde_json::from_value(self.into_value()).map_err(|error| {
+    pub fn read<A: DeserializeOwned>(&self) -> Result<A, ToolError> {
+        A::deserialize(&*self.0).map_err(|error| {
             let message = format!("the arguments do not fit: {error}; correct them and call again");
             ToolError::new(ErrorKind::InvalidArguments, message)
         })
@@ -98,9 +98,7 @@ where
         // The name of a Rust type and the draft's address cost tokens and tell a model nothing.
         schema.shift_remove("title");
         schema.shift_remove("$schema");
-        schema
-            .entry("properties")
-            .or_insert_with(|| Value::Object(Map::new()));
+        schema.entry("properties").or_insert_with(|| Value::Object(Map::new()));
     }
     raw_tool(spec, move |arguments, context| {
         let started = arguments.read().map(|arguments| run(arguments, context));

@@ -38,10 +38,8 @@ pub struct Conflict {
 impl Toolset {
     /// Gathers tools; two of one name are a conflict.
     pub fn of(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Result<Self, Conflict> {
-        let shelved = tools.into_iter().map(|tool| Shelved {
-            spec: Arc::new(tool.spec().clone()),
-            tool,
-        });
+        let shelved =
+            tools.into_iter().map(|tool| Shelved { spec: Arc::new(tool.spec().clone()), tool });
         Self::gather(shelved)
     }
 
@@ -62,11 +60,7 @@ impl Toolset {
     #[must_use]
     pub fn filter(&self, keep: impl Fn(&ToolSpec) -> bool) -> Self {
         let kept = self.tools.iter().filter(|(_, shelved)| keep(&shelved.spec));
-        Self {
-            tools: kept
-                .map(|(name, shelved)| (name.clone(), shelved.clone()))
-                .collect(),
-        }
+        Self { tools: kept.map(|(name, shelved)| (name.clone(), shelved.clone())).collect() }
     }
 
     /// Puts `prefix__` before every name, and before the names of companions within the set.
@@ -93,17 +87,9 @@ impl Toolset {
             let mut spec = ToolSpec::clone(&shelved.spec);
             edit(&mut spec);
             spec.name = name.clone();
-            (
-                name.clone(),
-                Shelved {
-                    spec: Arc::new(spec),
-                    tool: Arc::clone(&shelved.tool),
-                },
-            )
+            (name.clone(), Shelved { spec: Arc::new(spec), tool: Arc::clone(&shelved.tool) })
         });
-        Self {
-            tools: edited.collect(),
-        }
+        Self { tools: edited.collect() }
     }
 
     /// Has a person asked before each call of the tools for which a reason is given.
@@ -150,10 +136,7 @@ impl Shelved {
                 *companion = new.clone();
             }
         }
-        Self {
-            spec: Arc::new(spec),
-            tool: Arc::clone(&self.tool),
-        }
+        Self { spec: Arc::new(spec), tool: Arc::clone(&self.tool) }
     }
 }
 

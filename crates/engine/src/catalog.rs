@@ -73,10 +73,7 @@ impl Publisher {
     pub fn watch(self: &Arc<Self>) {
         let watching = (0..self.sources.len())
             .map(|place| tokio::spawn(watch::follow(Arc::downgrade(self), place)).abort_handle());
-        self.watchers
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .extend(watching);
+        self.watchers.lock().unwrap_or_else(PoisonError::into_inner).extend(watching);
     }
 
     /// The snapshot of now.
@@ -92,11 +89,7 @@ impl Publisher {
     fn publish(&self, settle: bool) {
         let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
         let previous = &self.catalog.load_full();
-        let assembly = Assembly {
-            previous,
-            settled: *settled,
-            judge: &*self.judge,
-        };
+        let assembly = Assembly { previous, settled: *settled, judge: &*self.judge };
         let catalog = assembly.assemble(self.sources.iter().filter_map(Kept::shelf));
         self.catalog.store(Arc::new(catalog));
         *settled |= settle;
@@ -105,10 +98,7 @@ impl Publisher {
 
 impl Drop for Publisher {
     fn drop(&mut self) {
-        let watchers = self
-            .watchers
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner);
+        let watchers = self.watchers.get_mut().unwrap_or_else(PoisonError::into_inner);
         watchers.iter().for_each(AbortHandle::abort);
     }
 }

@@ -81,9 +81,7 @@ impl Crib {
         decision: Decision,
     ) -> Result<Response, TicketError> {
         // Without choices a plan cannot fail, but for a policy that hides everything.
-        let plan = self
-            .plan(caller, Request::default())
-            .map_err(|_| TicketError::Unknown)?;
+        let plan = self.plan(caller, Request::default()).map_err(|_| TicketError::Unknown)?;
         self.executor.redeem(&plan, ticket, decision).await
     }
 
@@ -149,8 +147,7 @@ impl CribBuilder {
         source: impl Source + 'static,
         deadline: Duration,
     ) -> Self {
-        self.sources
-            .push((SourceId::new(id), Arc::new(source), deadline));
+        self.sources.push((SourceId::new(id), Arc::new(source), deadline));
         self
     }
 
@@ -186,29 +183,15 @@ impl CribBuilder {
         let publisher = Publisher::new(self.sources, self.judge);
         publisher.start().await;
         publisher.watch();
-        Crib {
-            tools: Tools::Published(publisher),
-            executor,
-        }
+        Crib { tools: Tools::Published(publisher), executor }
     }
 
     /// A crib of one set that never changes: no source is started, and no runtime is needed.
     pub fn build_fixed(self, tools: Toolset) -> Crib {
         let executor = Executor::new(self.policy, self.ledger, self.limits);
         let previous = &Catalog::default();
-        let assembly = Assembly {
-            previous,
-            settled: false,
-            judge: &*self.judge,
-        };
-        let catalog = assembly.assemble([Shelf {
-            source: SourceId::code(),
-            tools,
-            stale: false,
-        }]);
-        Crib {
-            tools: Tools::Fixed(Arc::new(catalog)),
-            executor,
-        }
+        let assembly = Assembly { previous, settled: false, judge: &*self.judge };
+        let catalog = assembly.assemble([Shelf { source: SourceId::code(), tools, stale: false }]);
+        Crib { tools: Tools::Fixed(Arc::new(catalog)), executor }
     }
 }

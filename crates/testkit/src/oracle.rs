@@ -47,10 +47,7 @@ pub fn open_schema() -> Value {
 impl Oracle {
     /// What ran, in the order of starting.
     pub fn runs(&self) -> Vec<(String, Value)> {
-        self.runs
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// How often a tool ran.
@@ -81,7 +78,6 @@ impl Oracle {
 
 async fn behave(behaviour: Behaviour, before: usize, arguments: Value) -> ToolOutcome {
     match behaviour {
-        Behaviour::Echo => ToolOutcome::Done(Content::json(arguments)),
         Behaviour::Sleep(pause) => {
             tokio::time::sleep(pause).await;
             ToolOutcome::Done(Content::json(arguments))
@@ -89,7 +85,7 @@ async fn behave(behaviour: Behaviour, before: usize, arguments: Value) -> ToolOu
         Behaviour::FailFirst(kind, times) if before < times => {
             ToolOutcome::Failed(ToolError::new(kind, "try later").because("the scripted fault"))
         }
-        Behaviour::FailFirst(..) => ToolOutcome::Done(Content::json(arguments)),
+        Behaviour::Echo | Behaviour::FailFirst(..) => ToolOutcome::Done(Content::json(arguments)),
         #[expect(clippy::panic, reason = "it is what the test is about")]
         Behaviour::Panic => panic!("the scripted panic"),
         Behaviour::Hang => std::future::pending().await,

@@ -16,10 +16,7 @@ impl ByHand {
     }
 
     fn verdict(&self, tool: &ToolSpec) -> Verdict {
-        self.0
-            .get(tool.name.as_str())
-            .cloned()
-            .unwrap_or(Verdict::Allow)
+        self.0.get(tool.name.as_str()).cloned().unwrap_or(Verdict::Allow)
     }
 }
 

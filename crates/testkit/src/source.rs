@@ -7,10 +7,13 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use toolcrib_core::{BoxFuture, Source, SourceError, Toolset};
 
+/// After a pause, a list or a failure.
+type Answer = (Duration, Result<Toolset, String>);
+
 /// Shared with the crib by cloning.
 #[derive(Clone, Default)]
 pub struct Scripted {
-    script: Arc<Mutex<VecDeque<(Duration, Result<Toolset, String>)>>>,
+    script: Arc<Mutex<VecDeque<Answer>>>,
     changed: Arc<Notify>,
 }
 
@@ -19,10 +22,7 @@ impl Scripted {
     #[must_use]
     pub fn then(self, pause: Duration, answer: Result<Toolset, &str>) -> Self {
         let answer = answer.map_err(str::to_owned);
-        self.script
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push_back((pause, answer));
+        self.script.lock().unwrap_or_else(PoisonError::into_inner).push_back((pause, answer));
         self
     }
 
@@ -31,13 +31,9 @@ impl Scripted {
         self.changed.notify_one();
     }
 
-    fn next(&self) -> (Duration, Result<Toolset, String>) {
+    fn next(&self) -> Answer {
         let mut script = self.script.lock().unwrap_or_else(PoisonError::into_inner);
-        let next = if script.len() > 1 {
-            script.pop_front()
-        } else {
-            script.front().cloned()
-        };
+        let next = if script.len() > 1 { script.pop_front() } else { script.front().cloned() };
         next.unwrap_or_else(|| (Duration::ZERO, Err("the script is empty".to_owned())))
     }
 }

@@ -1,14 +1,16 @@
 //! Steps 1 to 5: what a call must pass before anybody is asked about it.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
 
+use foldhash::fast::RandomState;
 use serde_json::{Map, Value};
 use toolcrib_json::{repair, schema};
 
 use crate::advice;
 use crate::call::{Call, RawArguments};
 use crate::canonical;
+use crate::name::ToolName;
 use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
 use crate::plan::{Exposure, Plan, PlannedTool};
 use crate::spec::Validation;
@@ -34,25 +36,21 @@ pub(super) struct Admitted {
 }
 
 /// A call on its way through the steps.
-enum Step {
+enum Step<'a> {
     Answered(ToolOutcome),
     Copy(usize),
-    Parsed {
-        arguments: Map<String, Value>,
-        repairs: Vec<String>,
-    },
+    Parsed { tool: Option<Found<'a>>, arguments: Map<String, Value>, repairs: Vec<String> },
 }
 
+/// A visible tool with its place in the catalog.
+type Found<'a> = (u32, PlannedTool<'a>);
+
 pub(super) fn admit(plan: &Plan, calls: &mut [Call], max_calls: usize) -> Vec<Slot> {
-    let mut steps: Vec<Step> = calls.iter_mut().map(|call| parse(plan, call)).collect();
+    let mut steps: Vec<_> = calls.iter_mut().map(|call| parse(plan, call)).collect();
     dedupe(calls, &mut steps);
     cap(&mut steps, max_calls);
-    guard_control(plan, calls, &mut steps);
-    calls
-        .iter()
-        .zip(steps)
-        .map(|(call, step)| look_up(plan, call, step))
-        .collect()
+    guard_control(&mut steps);
+    calls.iter().zip(steps).map(|(call, step)| look_up(plan, call, step)).collect()
 }
 
 fn failed(kind: ErrorKind, message: String) -> ToolOutcome {
@@ -60,13 +58,13 @@ fn failed(kind: ErrorKind, message: String) -> ToolOutcome {
 }
 
 /// Step 1: arguments may be an object, a JSON string, empty or `null`.
-fn parse(plan: &Plan, call: &mut Call) -> Step {
+fn parse<'a>(plan: &'a Plan, call: &mut Call) -> Step<'a> {
     if let Some(fault) = &call.fault {
         return Step::Answered(failed(ErrorKind::InvalidCall, advice::no_call(fault)));
     }
-    let tool = plan.get(&call.name);
-    let signature = || tool.map_or_else(|| "{...}".to_owned(), signature);
-    let strict = tool.is_some_and(|tool| tool.listed.spec.validation == Validation::Strict);
+    let tool = plan.place(&call.name).and_then(|place| Some((place, plan.planned(place)?)));
+    let signature = || tool.map_or_else(|| "{...}".to_owned(), |(_, tool)| signature(tool));
+    let strict = tool.is_some_and(|(_, tool)| tool.listed.spec.validation == Validation::Strict);
     let mut repairs = Vec::new();
     let value = match std::mem::take(&mut call.arguments) {
         RawArguments::Absent => Value::Null,
@@ -80,12 +78,11 @@ fn parse(plan: &Plan, call: &mut Call) -> Step {
         },
     };
     let got = match value {
-        Value::Object(arguments) => return Step::Parsed { arguments, repairs },
+        Value::Object(arguments) => {
+            return Step::Parsed { tool, arguments, repairs };
+        }
         Value::Null => {
-            return Step::Parsed {
-                arguments: Map::new(),
-                repairs,
-            };
+            return Step::Parsed { tool, arguments: Map::new(), repairs };
         }
         Value::Array(_) => "a list",
         Value::String(_) => "a string",
@@ -104,10 +101,7 @@ fn read(text: &str, strict: bool, repairs: &mut Vec<String>) -> Result<Value, St
     let read = |text: &str| {
         if strict {
             let value = repair::read_strict(text)?;
-            return Ok(repair::Read {
-                value,
-                repairs: Vec::new(),
-            });
+            return Ok(repair::Read { value, repairs: Vec::new() });
         }
         repair::read(text)
     };
@@ -124,17 +118,19 @@ fn read(text: &str, strict: bool, repairs: &mut Vec<String>) -> Result<Value, St
 }
 
 /// Step 2: the same name and the same arguments run once; ids do not count.
-fn dedupe(calls: &[Call], steps: &mut [Step]) {
-    let mut seen: HashMap<u64, usize> = HashMap::with_capacity(steps.len());
+fn dedupe(calls: &[Call], steps: &mut [Step<'_>]) {
+    // Keyed at random, so that nobody can write calls whose hashes fall together.
+    let state = RandomState::default();
+    let mut seen = HashMap::with_capacity_and_hasher(steps.len(), state.clone());
     for position in 0..steps.len() {
         let (Some(call), Some(Step::Parsed { arguments, .. })) =
             (calls.get(position), steps.get(position))
         else {
             continue;
         };
-        let mut hasher = DefaultHasher::new();
+        let mut hasher = state.build_hasher();
         call.name.hash(&mut hasher);
-        canonical::hash_object(arguments, &mut hasher);
+        canonical::hash_object(arguments, &state, &mut hasher);
         let mut key = hasher.finish();
         // Equal hashes of unequal calls step aside to the next free number.
         let first = loop {
@@ -157,98 +153,71 @@ fn dedupe(calls: &[Call], steps: &mut [Step]) {
     }
 }
 
-fn is_same(calls: &[Call], steps: &[Step], first: usize, second: usize) -> bool {
+fn is_same(calls: &[Call], steps: &[Step<'_>], first: usize, second: usize) -> bool {
     let name = |position: usize| calls.get(position).map(|call| &call.name);
-    let (
-        Some(Step::Parsed { arguments: one, .. }),
-        Some(Step::Parsed {
-            arguments: other, ..
-        }),
-    ) = (steps.get(first), steps.get(second))
+    let (Some(Step::Parsed { arguments: one, .. }), Some(Step::Parsed { arguments: other, .. })) =
+        (steps.get(first), steps.get(second))
     else {
         return false;
     };
     name(first) == name(second)
         && one.len() == other.len()
-        && one
-            .iter()
-            .all(|(key, l)| other.get(key).is_some_and(|r| canonical::same(l, r)))
+        && one.iter().all(|(key, l)| other.get(key).is_some_and(|r| canonical::same(l, r)))
 }
 
 /// Step 3: what is beyond the limit is told so.
-fn cap(steps: &mut [Step], max_calls: usize) {
-    let distinct = steps
-        .iter_mut()
-        .filter(|step| !matches!(step, Step::Copy(_)));
-    for step in distinct
-        .skip(max_calls)
-        .filter(|step| matches!(step, Step::Parsed { .. }))
-    {
+fn cap(steps: &mut [Step<'_>], max_calls: usize) {
+    let distinct = steps.iter_mut().filter(|step| !matches!(step, Step::Copy(_)));
+    for step in distinct.skip(max_calls).filter(|step| matches!(step, Step::Parsed { .. })) {
         *step = Step::Answered(failed(ErrorKind::OverLimit, advice::over_limit(max_calls)));
     }
 }
 
 /// Step 4: a tool that takes control comes alone, or nothing of the batch runs.
-fn guard_control(plan: &Plan, calls: &[Call], steps: &mut [Step]) {
-    let left = steps
-        .iter()
-        .filter(|step| matches!(step, Step::Parsed { .. }))
-        .count();
-    if left < 2 {
+fn guard_control(steps: &mut [Step<'_>]) {
+    let left = steps.iter().filter(|step| matches!(step, Step::Parsed { .. })).count();
+    let mut controlling: Vec<_> = steps.iter().filter_map(Step::controlling).collect();
+    if left < 2 || controlling.is_empty() {
         return;
     }
-    let controls = |call: &Call| {
-        plan.get(&call.name)
-            .filter(|tool| tool.listed.spec.traits.takes_control)
-    };
-    let mut controlling: Vec<_> = calls
-        .iter()
-        .zip(&*steps)
-        .filter(|(_, step)| matches!(step, Step::Parsed { .. }))
-        .filter_map(|(call, _)| controls(call).map(|tool| &tool.listed.spec.name))
-        .collect();
     controlling.sort();
     controlling.dedup();
-    if controlling.is_empty() {
-        return;
+    for step in steps.iter_mut().filter(|step| matches!(step, Step::Parsed { .. })) {
+        let message = step
+            .controlling()
+            .map_or_else(|| advice::refused_beside(&controlling), advice::comes_alone);
+        *step = Step::Answered(failed(ErrorKind::ControlConflict, message));
     }
-    for (call, step) in calls.iter().zip(steps) {
-        if matches!(step, Step::Parsed { .. }) {
-            let message = controls(call).map_or_else(
-                || advice::refused_beside(&controlling),
-                |tool| advice::comes_alone(&tool.listed.spec.name),
-            );
-            *step = Step::Answered(failed(ErrorKind::ControlConflict, message));
-        }
+}
+
+impl<'a> Step<'a> {
+    /// The name of the tool, if the call is still open and its tool takes control.
+    fn controlling(&self) -> Option<&'a ToolName> {
+        let Self::Parsed { tool: Some((_, tool)), .. } = self else {
+            return None;
+        };
+        let spec = &tool.listed.spec;
+        spec.traits.takes_control.then_some(&spec.name)
     }
 }
 
 /// Step 5: look up in the pinned plan, then validate.
-fn look_up(plan: &Plan, call: &Call, step: Step) -> Slot {
-    let (arguments, repairs) = match step {
+fn look_up(plan: &Plan, call: &Call, step: Step<'_>) -> Slot {
+    let (tool, arguments, repairs) = match step {
         Step::Answered(outcome) => {
-            return Slot::Answered {
-                outcome,
-                repairs: Vec::new(),
-            };
+            return Slot::Answered { outcome, repairs: Vec::new() };
         }
         Step::Copy(of) => return Slot::Copy(of),
-        Step::Parsed { arguments, repairs } => (arguments, repairs),
+        Step::Parsed { tool, arguments, repairs } => (tool, arguments, repairs),
     };
-    let (Some(place), Some(tool)) = (plan.place(&call.name), plan.get(&call.name)) else {
+    let Some((place, tool)) = tool else {
         let available: Vec<_> = plan.shown_names().collect();
         let message = advice::unknown_tool(&call.name, &plan.nearest(&call.name), &available);
-        return Slot::Answered {
-            outcome: failed(ErrorKind::UnknownTool, message),
-            repairs,
-        };
+        return Slot::Answered { outcome: failed(ErrorKind::UnknownTool, message), repairs };
     };
     if tool.exposure == Exposure::Hidden {
         let message = advice::not_loaded(&tool.listed.spec.name);
-        return Slot::Answered {
-            outcome: failed(ErrorKind::NotLoaded, message),
-            repairs,
-        };
+        return Slot::Answered { outcome: failed(ErrorKind::NotLoaded, message), repairs };
     }
     validate(place, tool, arguments, repairs)
 }
@@ -260,18 +229,13 @@ fn validate(
     mut repairs: Vec<String>,
 ) -> Slot {
     let ready = |value: Value, repairs| match value {
-        Value::Object(fields) => Slot::Ready(Admitted {
-            place,
-            arguments: Arguments::new(fields),
-            repairs,
-        }),
+        Value::Object(fields) => {
+            Slot::Ready(Admitted { place, arguments: Arguments::new(fields), repairs })
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
             let message = advice::not_an_object("something else", &signature(tool));
             let outcome = failed(ErrorKind::InvalidArguments, message);
-            Slot::Answered {
-                outcome,
-                repairs: Vec::new(),
-            }
+            Slot::Answered { outcome, repairs: Vec::new() }
         }
     };
     let (spec, schema) = (&tool.listed.spec, &tool.listed.schema);
@@ -287,15 +251,9 @@ fn validate(
         }
         value = coerced;
     }
-    let violations = schema
-        .check(&value)
-        .err()
-        .map(|violations| violations.to_string());
+    let violations = schema.check(&value).err().map(|violations| violations.to_string());
     let message = advice::refused(&violations.unwrap_or_default(), &signature(tool));
-    Slot::Answered {
-        outcome: failed(ErrorKind::InvalidArguments, message),
-        repairs,
-    }
+    Slot::Answered { outcome: failed(ErrorKind::InvalidArguments, message), repairs }
 }
 
 /// How the tool is called, in one line.

@@ -1,35 +1,39 @@
 //! Step 10: one response for each call, in call order, with checks, references and debug record.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::Batch;
 use super::run_one::Ended;
 use crate::advice;
-use crate::call::{Call, Wire};
+use crate::call::Call;
 use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
-use crate::plan::PlannedTool;
+use crate::plan::{Plan, PlannedTool};
 use crate::response::{Cited, Debug, Flag, Report, Response};
 
-pub(super) fn report(batch: &Batch, calls: Vec<Call>, ended: Vec<Ended>) -> Report {
-    let mut numbers = Numbers::after(batch);
+pub(super) fn report(batch: Arc<Batch>, ended: Vec<Ended>) -> Report {
+    // The tasks of the batch are over, and most of the time so are their shares of it.
+    let (plan, calls) = match Arc::try_unwrap(batch) {
+        Ok(batch) => (batch.plan, batch.calls),
+        Err(shared) => (shared.plan.clone(), shared.calls.clone()),
+    };
+    let mut numbers = Numbers::after(&plan);
     let mut responses: Vec<Response> = Vec::with_capacity(calls.len());
     for (call, ended) in calls.into_iter().zip(ended) {
         // A copy always stands behind the call that it copies.
         let original = ended.copy_of.and_then(|of| responses.get(of));
         let response = match original {
             Some(original) => copy(original, call),
-            None => respond(batch, call, ended, &mut numbers),
+            None => respond(&plan, call, ended, &mut numbers),
         };
         responses.push(response);
     }
     Report { responses }
 }
 
-fn respond(batch: &Batch, call: Call, ended: Ended, numbers: &mut Numbers<'_>) -> Response {
-    let tool = ended.place.and_then(|place| batch.plan.planned(place));
-    let outcome = ended
-        .outcome
-        .unwrap_or_else(|| ToolOutcome::Failed(broken_error()));
+fn respond(plan: &Plan, call: Call, ended: Ended, numbers: &mut Numbers<'_>) -> Response {
+    let tool = ended.place.and_then(|place| plan.planned(place));
+    let outcome = ended.outcome;
     let done = outcome.is_done();
     let mut debug = Debug {
         key: ended.key,
@@ -66,11 +70,8 @@ fn respond(batch: &Batch, call: Call, ended: Ended, numbers: &mut Numbers<'_>) -
         }
     }
     if let Some(content) = response.content() {
-        response.references = content
-            .references
-            .iter()
-            .map(|reference| numbers.cite(reference))
-            .collect();
+        response.references =
+            content.references.iter().map(|reference| numbers.cite(reference)).collect();
     }
     response.debug = debug;
     response
@@ -102,60 +103,41 @@ fn copy(original: &Response, call: Call) -> Response {
 
 /// Numbers sources across the run: a known one keeps its number.
 struct Numbers<'a> {
-    batch: &'a Batch,
+    plan: &'a Plan,
     fresh: HashMap<String, usize>,
 }
 
 impl<'a> Numbers<'a> {
-    fn after(batch: &'a Batch) -> Self {
-        Self {
-            batch,
-            fresh: HashMap::new(),
-        }
+    fn after(plan: &'a Plan) -> Self {
+        Self { plan, fresh: HashMap::new() }
     }
 
     fn cite(&mut self, reference: &crate::content::Reference) -> Cited {
-        let run = self.batch.plan.run();
+        let run = self.plan.run();
         let number = run.number_of(&reference.id).unwrap_or_else(|| {
             let next = run.source_count() + self.fresh.len() + 1;
             *self.fresh.entry(reference.id.clone()).or_insert(next)
         });
-        Cited {
-            number: u32::try_from(number).unwrap_or(u32::MAX),
-            reference: reference.clone(),
-        }
+        Cited { number: u32::try_from(number).unwrap_or(u32::MAX), reference: reference.clone() }
     }
 }
 
-fn broken_error() -> ToolError {
-    ToolError::new(
-        ErrorKind::UnknownOutcome,
-        advice::unknown_outcome("something of ours broke"),
-    )
-}
-
-/// The answers to a batch whose own task broke: a fault of ours, and still every call is answered.
-pub(super) fn broken(asked: Vec<(String, String)>, cause: &tokio::task::JoinError) -> Report {
-    let responses = asked.into_iter().map(|(id, name)| Response {
-        id,
-        wire: Wire {
-            name: name.clone(),
-            ..Wire::default()
-        },
-        name,
-        outcome: ToolOutcome::Failed(broken_error()),
+/// The answers to a batch that could not even be admitted: a fault of ours, nothing of it ran,
+/// and still every call is answered.
+pub(super) fn broken(calls: Vec<Call>) -> Report {
+    let error = ToolError::new(ErrorKind::Internal, advice::not_admitted());
+    let responses = calls.into_iter().map(|call| Response {
+        id: call.id,
+        name: call.name,
+        wire: call.wire,
+        outcome: ToolOutcome::Failed(error.clone()),
         duplicate_of: None,
         repairs: Vec::new(),
         checks: Vec::new(),
         references: Vec::new(),
         whole: None,
         handed_over: false,
-        debug: Debug {
-            cause: Some(cause.to_string()),
-            ..Debug::default()
-        },
+        debug: Debug::default(),
     });
-    Report {
-        responses: responses.collect(),
-    }
+    Report { responses: responses.collect() }
 }

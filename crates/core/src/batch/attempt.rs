@@ -1,14 +1,18 @@
-//! Step 8: runs a tool on its own task, with deadline, cancellation and caught panics, and again
-//! only what is harmless to repeat.
+//! Step 8: runs a tool with deadline, cancellation and caught panics, and again only what is
+//! harmless to repeat.
 
+use std::any::Any;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::task::{JoinError, JoinHandle};
+use futures_util::FutureExt;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::run_one::OneCall;
+use super::Batch;
+use super::watch::Watch;
 use crate::advice;
+use crate::call::CallKey;
 use crate::catalog::Listed;
 use crate::context::CallContext;
 use crate::ledger::Ending;
@@ -32,51 +36,37 @@ pub(super) struct Tries {
 }
 
 /// Why an attempt is over.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "lives for one match, and `Ended` is the rule"
-)]
+#[expect(clippy::large_enum_variant, reason = "lives for one match, and `Ended` is the rule")]
 enum Stop {
-    Ended(Result<ToolOutcome, JoinError>),
+    Ended(Result<ToolOutcome, Box<dyn Any + Send>>),
     Deadline,
     Cancelled,
 }
 
 impl<'a> Attempts<'a> {
-    pub(super) fn new(one: &OneCall<'_>, tool: &'a Listed) -> Self {
-        let (batch, limits) = (one.batch, &one.batch.gate.limits);
+    pub(super) fn new(batch: &Batch, tool: &'a Listed, key: CallKey, watch: &Watch) -> Self {
+        let limits = &batch.gate.limits;
         let timeout = tool.spec.limits.timeout.unwrap_or(limits.timeout);
         let context = CallContext {
             caller: Arc::clone(batch.plan.caller()),
-            key: one.key,
+            key,
             attempt: 0,
             deadline: Instant::now() + timeout,
-            cancel: batch.cancel.child_token(),
+            cancel: batch.cancel.clone(),
             progress: batch.progress.clone(),
         };
+        watch.starts(context.deadline);
         let retries = tool.spec.limits.retries.unwrap_or(limits.retries);
-        Self {
-            tool,
-            context,
-            retries,
-            backoff: limits.backoff,
-            grace: limits.grace,
-            timeout,
-        }
+        Self { tool, context, retries, backoff: limits.backoff, grace: limits.grace, timeout }
     }
 
     pub(super) async fn run(mut self, arguments: Arguments) -> (Tries, Ending) {
         loop {
             self.context.attempt += 1;
             let attempts = self.context.attempt;
-            let again = (attempts <= self.retries).then(|| arguments.clone());
-            let Some(next) = again else {
-                let (outcome, ending) = self.attempt(arguments).await;
-                return (Tries { outcome, attempts }, ending);
-            };
-            let (outcome, ending) = self.attempt(next).await;
+            let (outcome, ending) = self.attempt(arguments.clone()).await;
             match self.pause_before_repeating(&outcome) {
-                Some(pause) if self.sleep(pause).await => {}
+                Some(pause) if attempts <= self.retries && self.sleep(pause).await => {}
                 _ => return (Tries { outcome, attempts }, ending),
             }
         }
@@ -91,9 +81,7 @@ impl<'a> Attempts<'a> {
         if !error.kind.passes() || !harmless {
             return None;
         }
-        let doubled = self
-            .backoff
-            .saturating_mul(1 << (self.context.attempt - 1).min(16));
+        let doubled = self.backoff.saturating_mul(1 << (self.context.attempt - 1).min(16));
         Some(error.retry_after.unwrap_or(doubled).max(doubled))
     }
 
@@ -111,28 +99,24 @@ impl<'a> Attempts<'a> {
     }
 
     async fn attempt(&self, arguments: Arguments) -> (ToolOutcome, Ending) {
-        let (tool, context) = (Arc::clone(&self.tool.tool), self.context.clone());
-        let mut running = AbortOnDrop(tokio::spawn(
-            async move { tool.call(arguments, &context).await },
-        ));
+        // The call itself may panic before it returns a future, so it is made inside.
+        let calling = async { self.tool.tool.call(arguments, &self.context).await };
+        let mut running = std::pin::pin!(AssertUnwindSafe(calling).catch_unwind());
         let stop = tokio::select! {
             biased;
-            ended = timeout_at(self.context.deadline, &mut running.0) => {
+            ended = timeout_at(self.context.deadline, &mut running) => {
                 ended.map_or(Stop::Deadline, Stop::Ended)
             }
             () = self.context.cancel.cancelled() => {
                 // The tool sees the same token; what it still says within the grace counts.
-                timeout(self.grace, &mut running.0).await.map_or(Stop::Cancelled, Stop::Ended)
+                timeout(self.grace, &mut running).await.map_or(Stop::Cancelled, Stop::Ended)
             }
         };
         match stop {
             Stop::Ended(Ok(outcome)) => self.answered(outcome),
-            Stop::Ended(Err(broken)) => {
+            Stop::Ended(Err(panic)) => {
                 let error = ToolError::new(ErrorKind::Internal, advice::crashed());
-                self.cut_off(
-                    "the tool crashed while it ran",
-                    error.because(panic_text(broken)),
-                )
+                self.cut_off("the tool crashed while it ran", error.because(panic_text(&*panic)))
             }
             Stop::Cancelled => {
                 let error = ToolError::new(ErrorKind::Cancelled, advice::cancelled());
@@ -184,23 +168,8 @@ impl<'a> Attempts<'a> {
 }
 
 /// What a panic said, for the operator.
-fn panic_text(broken: JoinError) -> String {
-    let Ok(panic) = broken.try_into_panic() else {
-        return "the task of the tool was stopped".to_owned();
-    };
-    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
-    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-    format!(
-        "panic: {}",
-        text.unwrap_or_else(|| "of an unknown kind".to_owned())
-    )
-}
-
-/// A tool that nobody waits for any more is stopped at its next pause.
-struct AbortOnDrop(JoinHandle<ToolOutcome>);
-
-impl Drop for AbortOnDrop {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("panic: {}", text.unwrap_or("of an unknown kind"))
 }

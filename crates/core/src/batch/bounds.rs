@@ -28,21 +28,19 @@ impl Bounds {
         }
     }
 
-    pub(super) fn batch(&self, tenant: &str) -> BatchBounds<'_> {
+    pub(super) fn batch(&self, tenant: &str) -> BatchBounds {
         BatchBounds {
             batch: Arc::new(Semaphore::new(self.per_batch)),
             tenant: self.tenants.of(&tenant.to_owned()),
-            of: self,
             source: Mutex::new(None),
         }
     }
 }
 
 /// The places that the calls of one batch compete for.
-pub(super) struct BatchBounds<'a> {
+pub(super) struct BatchBounds {
     batch: Arc<Semaphore>,
     tenant: Arc<Semaphore>,
-    of: &'a Bounds,
     /// The source asked for last: most batches know only one.
     source: Mutex<Option<(SourceId, Arc<Semaphore>)>>,
 }
@@ -52,43 +50,31 @@ pub(super) struct Place {
     _permits: [OwnedSemaphorePermit; 3],
 }
 
-impl BatchBounds<'_> {
+impl BatchBounds {
     /// Waits for a place, as long as the queue allows; always taken in the same order, so no two
     /// calls wait for each other.
-    pub(super) async fn place(&self, source: &SourceId) -> Option<Place> {
-        let semaphores = [
-            Arc::clone(&self.batch),
-            self.source(source),
-            Arc::clone(&self.tenant),
-        ];
-        let free = semaphores
-            .each_ref()
-            .map(|places| Arc::clone(places).try_acquire_owned().ok());
+    pub(super) async fn place(&self, bounds: &Bounds, source: &SourceId) -> Option<Place> {
+        let semaphores =
+            [Arc::clone(&self.batch), self.source(bounds, source), Arc::clone(&self.tenant)];
+        let free = semaphores.each_ref().map(|places| Arc::clone(places).try_acquire_owned().ok());
         if let [Some(batch), Some(source), Some(tenant)] = free {
-            return Some(Place {
-                _permits: [batch, source, tenant],
-            });
+            return Some(Place { _permits: [batch, source, tenant] });
         }
         let [batch, source, tenant] = semaphores;
         let waited = async move {
             let batch = batch.acquire_owned().await.ok()?;
             let source = source.acquire_owned().await.ok()?;
-            Some(Place {
-                _permits: [batch, source, tenant.acquire_owned().await.ok()?],
-            })
+            Some(Place { _permits: [batch, source, tenant.acquire_owned().await.ok()?] })
         };
-        tokio::time::timeout(self.of.queue, waited)
-            .await
-            .ok()
-            .flatten()
+        tokio::time::timeout(bounds.queue, waited).await.ok().flatten()
     }
 
-    fn source(&self, id: &SourceId) -> Arc<Semaphore> {
+    fn source(&self, bounds: &Bounds, id: &SourceId) -> Arc<Semaphore> {
         let mut last = self.source.lock().unwrap_or_else(PoisonError::into_inner);
         match &*last {
             Some((known, places)) if known == id => Arc::clone(places),
             _ => {
-                let places = self.of.sources.of(id);
+                let places = bounds.sources.of(id);
                 *last = Some((id.clone(), Arc::clone(&places)));
                 places
             }
@@ -107,17 +93,11 @@ const MANY: usize = 1_024;
 
 impl<K: Eq + Hash + Clone> Shared<K> {
     fn new(places: usize) -> Self {
-        Self {
-            places: places.max(1),
-            semaphores: Mutex::default(),
-        }
+        Self { places: places.max(1), semaphores: Mutex::default() }
     }
 
     fn of(&self, key: &K) -> Arc<Semaphore> {
-        let mut semaphores = self
-            .semaphores
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut semaphores = self.semaphores.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = semaphores.get(key) {
             return Arc::clone(known);
         }

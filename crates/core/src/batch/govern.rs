@@ -15,22 +15,12 @@ pub(super) struct Governed {
 }
 
 pub(super) async fn govern(batch: &Batch, tool: &Listed, outcome: ToolOutcome) -> Governed {
-    let bound = tool
-        .spec
-        .limits
-        .max_result_bytes
-        .unwrap_or(batch.gate.limits.max_result_bytes);
-    let as_it_is = |outcome| Governed {
-        outcome,
-        whole: None,
-    };
+    let bound = tool.spec.limits.max_result_bytes.unwrap_or(batch.gate.limits.max_result_bytes);
+    let as_it_is = |outcome| Governed { outcome, whole: None };
     match outcome {
         ToolOutcome::Done(content) if size(&content) > bound => {
             let (content, whole) = cut(batch, content, bound).await;
-            Governed {
-                outcome: ToolOutcome::Done(content),
-                whole,
-            }
+            Governed { outcome: ToolOutcome::Done(content), whole }
         }
         ToolOutcome::Failed(mut error) => {
             if error.message.len() > bound {
@@ -41,10 +31,7 @@ pub(super) async fn govern(batch: &Batch, tool: &Listed, outcome: ToolOutcome) -
             };
             let (content, whole) = cut(batch, *content, bound).await;
             error.content = Some(Box::new(content));
-            Governed {
-                outcome: ToolOutcome::Failed(error),
-                whole,
-            }
+            Governed { outcome: ToolOutcome::Failed(error), whole }
         }
         ToolOutcome::Done(_) | ToolOutcome::Denied { .. } | ToolOutcome::Pending(_) => {
             as_it_is(outcome)
@@ -55,11 +42,7 @@ pub(super) async fn govern(batch: &Batch, tool: &Listed, outcome: ToolOutcome) -
 /// What a result adds to a request. Data counts only where no part says it.
 fn size(content: &Content) -> usize {
     let parts: usize = content.parts.iter().map(Part::size).sum();
-    let references: usize = content
-        .references
-        .iter()
-        .map(|r| r.text.len() + r.title.len())
-        .sum();
+    let references: usize = content.references.iter().map(|r| r.text.len() + r.title.len()).sum();
     let structured = content.structured.as_ref().map_or(0, weight);
     (parts + references).max(structured)
 }
@@ -72,22 +55,14 @@ fn weight(value: &serde_json::Value) -> usize {
         Value::String(text) => text.len() + 2,
         Value::Array(items) => items.iter().map(|item| weight(item) + 1).sum::<usize>() + 2,
         Value::Object(fields) => {
-            fields
-                .iter()
-                .map(|(key, value)| key.len() + weight(value) + 4)
-                .sum::<usize>()
-                + 2
+            fields.iter().map(|(key, value)| key.len() + weight(value) + 4).sum::<usize>() + 2
         }
     }
 }
 
 async fn cut(batch: &Batch, content: Content, bound: usize) -> (Content, Option<ResultHandle>) {
     let whole = Arc::new(content);
-    let handle = batch
-        .gate
-        .ledger
-        .keep(batch.plan.caller(), Arc::clone(&whole))
-        .await;
+    let handle = batch.gate.ledger.keep(batch.plan.caller(), Arc::clone(&whole)).await;
     let mut room = bound;
     let mut cut = Content {
         reminder: whole.reminder.clone(),
@@ -99,10 +74,7 @@ async fn cut(batch: &Batch, content: Content, bound: usize) -> (Content, Option<
             Part::Text { text, extra } => {
                 let text = beginning(text, room).to_owned();
                 room -= text.len();
-                cut.parts.push(Part::Text {
-                    text,
-                    extra: extra.clone(),
-                });
+                cut.parts.push(Part::Text { text, extra: extra.clone() });
             }
             _ if part.size() <= room => {
                 room -= part.size();
@@ -121,8 +93,7 @@ async fn cut(batch: &Batch, content: Content, bound: usize) -> (Content, Option<
         room -= reference.text.len();
         cut.references.push(reference);
     }
-    cut.parts
-        .push(Part::text(advice::cut(bound - room, size(&whole))));
+    cut.parts.push(Part::text(advice::cut(bound - room, size(&whole))));
     (cut, handle)
 }
 

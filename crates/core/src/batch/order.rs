@@ -26,10 +26,8 @@ struct Lane {
 
 impl Order {
     pub(super) fn of<'a>(calls: impl ExactSizeIterator<Item = Option<&'a ToolSpec>>) -> Self {
-        let mut order = Self {
-            waits: vec![Vec::new(); calls.len()],
-            ends: vec![None; calls.len()],
-        };
+        let mut order =
+            Self { waits: vec![Vec::new(); calls.len()], ends: vec![None; calls.len()] };
         let mut lanes: HashMap<&SourceId, Lane> = HashMap::new();
         for (position, spec) in calls.enumerate() {
             let Some(spec) = spec else { continue };
@@ -63,9 +61,6 @@ impl Order {
 
     /// Tells those who wait when it is dropped, however the call ends.
     pub(super) fn done_guard(&self, position: usize) -> Option<DropGuard> {
-        self.ends
-            .get(position)?
-            .clone()
-            .map(CancellationToken::drop_guard)
+        self.ends.get(position)?.clone().map(CancellationToken::drop_guard)
     }
 }

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 
 use super::attempt::{Attempts, Tries};
-use super::bounds::{BatchBounds, Place};
+use super::bounds::Place;
+use super::watch::Watch;
 use super::{Batch, govern};
 use crate::advice;
 use crate::call::{Call, CallKey};
@@ -23,7 +23,8 @@ use crate::tool::Arguments;
 
 /// How the call at one position of a batch ended.
 pub(super) struct Ended {
-    pub(super) outcome: Option<ToolOutcome>,
+    pub(super) outcome: ToolOutcome,
+    /// The call ended as the one at this position did; `outcome` says nothing then.
     pub(super) copy_of: Option<usize>,
     pub(super) place: Option<u32>,
     pub(super) key: Option<CallKey>,
@@ -38,7 +39,7 @@ pub(super) struct Ended {
 impl Ended {
     pub(super) fn unstarted(outcome: ToolOutcome, repairs: Vec<String>) -> Self {
         Self {
-            outcome: Some(outcome),
+            outcome,
             copy_of: None,
             place: None,
             key: None,
@@ -52,91 +53,56 @@ impl Ended {
     }
 
     pub(super) fn copy(of: usize) -> Self {
-        let outcome = ToolOutcome::Denied {
-            reason: String::new(),
-        };
-        Self {
-            outcome: None,
-            copy_of: Some(of),
-            ..Self::unstarted(outcome, Vec::new())
-        }
+        let outcome = ToolOutcome::Denied { reason: String::new() };
+        Self { copy_of: Some(of), ..Self::unstarted(outcome, Vec::new()) }
     }
 }
 
 /// A call that was admitted.
-pub(super) struct OneCall<'a> {
-    pub(super) batch: &'a Batch,
-    pub(super) call: &'a Call,
+pub(super) struct OneCall {
+    pub(super) batch: Arc<Batch>,
+    pub(super) position: usize,
     pub(super) place: u32,
     pub(super) key: CallKey,
     pub(super) repairs: Vec<String>,
 }
 
-impl OneCall<'_> {
-    pub(super) async fn run(
-        self,
-        arguments: Arguments,
-        before: &[CancellationToken],
-        bounds: &BatchBounds<'_>,
-    ) -> Ended {
-        let plan = self.batch.plan.clone();
-        let Some(tool) = plan.at(self.place) else {
-            return Ended::unstarted(failed(ErrorKind::Internal, advice::crashed()), self.repairs);
+impl OneCall {
+    /// `approved`: a person has said yes to what had to be asked; a policy that says no still has
+    /// its way.
+    pub(super) async fn run(self, arguments: Arguments, approved: bool, watch: &Watch) -> Ended {
+        let batch = Arc::clone(&self.batch);
+        let Some((call, tool)) = self.subject(&batch) else {
+            return self.ended(failed(ErrorKind::Internal, advice::crashed()));
         };
-        match self.decide(tool, &arguments).await {
-            Verdict::Allow => self.permitted(tool, arguments, before, bounds).await,
-            Verdict::Deny(reason) => self.ended(ToolOutcome::Denied { reason }),
-            Verdict::Ask(reason) => {
-                let outcome = self.park(tool, arguments, reason).await;
+        // A tool that asks for itself is asked about, however lenient the policy is.
+        let floor = tool.spec.approval.clone().map_or(Verdict::Allow, Verdict::Ask);
+        match decide(&batch, tool, &arguments).await.strictest(floor) {
+            Verdict::Ask(reason) if !approved => {
+                let outcome = park(&batch, call, tool, arguments, reason).await;
                 self.ended(outcome)
             }
+            Verdict::Deny(reason) => self.ended(ToolOutcome::Denied { reason }),
+            Verdict::Allow | Verdict::Ask(_) => self.permitted(call, tool, arguments, watch).await,
         }
     }
 
-    /// Step 6. A policy that panics denies.
-    async fn decide(&self, tool: &Listed, arguments: &Arguments) -> Verdict {
-        let floor = tool
-            .spec
-            .approval
-            .clone()
-            .map_or(Verdict::Allow, Verdict::Ask);
-        decide(self.batch, tool, arguments).await.strictest(floor)
-    }
-
-    async fn park(&self, tool: &Listed, arguments: Arguments, reason: String) -> ToolOutcome {
-        let ticket = TicketId::unguessable();
-        let parked = Parked {
-            ticket: ticket.clone(),
-            caller: self.batch.plan.caller().as_ref().clone(),
-            tool: tool.spec.name.clone(),
-            fingerprint: tool.fingerprint,
-            arguments,
-            reason: reason.clone(),
-            lifetime: self.batch.gate.limits.ticket_lifetime,
-            call_id: self.call.id.clone(),
-            wire: self.call.wire.clone(),
-        };
-        match self.batch.gate.ledger.park(parked).await {
-            Ok(()) => ToolOutcome::Pending(Pending { ticket, reason }),
-            Err(error) => {
-                let error = ToolError::new(ErrorKind::Busy, advice::ledger_down()).because(error);
-                ToolOutcome::Failed(error)
-            }
-        }
+    fn subject<'a>(&self, batch: &'a Batch) -> Option<(&'a Call, &'a Listed)> {
+        Some((batch.calls.get(self.position)?, batch.plan.at(self.place)?))
     }
 
     /// Steps 7 to 9.
-    pub(super) async fn permitted(
+    async fn permitted(
         self,
+        call: &Call,
         tool: &Listed,
         arguments: Arguments,
-        before: &[CancellationToken],
-        bounds: &BatchBounds<'_>,
+        watch: &Watch,
     ) -> Ended {
         let ledger = &self.batch.gate.ledger;
         let planned = Planned {
             key: self.key,
-            call_id: &self.call.id,
+            call_id: &call.id,
             caller: self.batch.plan.caller(),
             tool: &tool.spec,
             fingerprint: tool.fingerprint,
@@ -152,45 +118,29 @@ impl OneCall<'_> {
             ledger_fault = Some(error.to_string());
         }
         let queued = Instant::now();
-        let turn = self.turn(tool, before, bounds).await;
-        let waited = queued.elapsed();
+        let turn = self.turn(tool).await;
         let started = Instant::now();
         let (tries, ending) = match turn {
-            Ok(_place) => Attempts::new(&self, tool).run(arguments).await,
-            Err(outcome) => (
-                Tries {
-                    outcome,
-                    attempts: 0,
-                },
-                Ending::NotExecuted,
-            ),
+            Ok(_place) => Attempts::new(&self.batch, tool, self.key, watch).run(arguments).await,
+            Err(outcome) => (Tries { outcome, attempts: 0 }, Ending::NotExecuted),
         };
-        if let Err(error) = ledger.finished(self.key, ending).await {
+        let (waited, ran) = (started - queued, started.elapsed());
+        // Unless the one who waits has given up and recorded the end already.
+        if watch.settle()
+            && let Err(error) = ledger.finished(self.key, ending).await
+        {
             ledger_fault = Some(error.to_string());
         }
-        let ran = started.elapsed();
-        let governed = govern::govern(self.batch, tool, tries.outcome).await;
+        let governed = govern::govern(&self.batch, tool, tries.outcome).await;
         let (whole, attempts) = (governed.whole, tries.attempts);
-        Ended {
-            whole,
-            attempts,
-            waited,
-            ran,
-            ledger_fault,
-            ..self.ended(governed.outcome)
-        }
+        Ended { whole, attempts, waited, ran, ledger_fault, ..self.ended(governed.outcome) }
     }
 
     /// Waits for the calls before it and for a free place.
-    async fn turn(
-        &self,
-        tool: &Listed,
-        before: &[CancellationToken],
-        bounds: &BatchBounds<'_>,
-    ) -> Result<Place, ToolOutcome> {
+    async fn turn(&self, tool: &Listed) -> Result<Place, ToolOutcome> {
         let cancel = &self.batch.cancel;
         let not_started = || failed(ErrorKind::Cancelled, advice::not_started());
-        for end in before {
+        for end in self.batch.order.before(self.position) {
             tokio::select! {
                 biased;
                 () = cancel.cancelled() => return Err(not_started()),
@@ -202,7 +152,7 @@ impl OneCall<'_> {
         }
         tokio::select! {
             biased;
-            place = bounds.place(&tool.spec.origin.source) => {
+            place = self.batch.bounds.place(&self.batch.gate.bounds, &tool.spec.origin.source) => {
                 place.ok_or_else(|| failed(ErrorKind::Busy, advice::busy()))
             }
             () = cancel.cancelled() => Err(not_started()),
@@ -218,21 +168,42 @@ impl OneCall<'_> {
     }
 }
 
-/// The policy's own word, without the tool's floor.
-pub(super) async fn decide(batch: &Batch, tool: &Listed, arguments: &Arguments) -> Verdict {
-    let caller = batch.plan.caller();
-    let intent = Intent {
-        caller,
-        tool: &tool.spec,
-        arguments,
-    };
-    let policy = Arc::clone(&batch.gate.policy);
-    let decided = AssertUnwindSafe(async { policy.decide(intent).await })
-        .catch_unwind()
-        .await;
+fn failed(kind: ErrorKind, message: String) -> ToolOutcome {
+    ToolOutcome::Failed(ToolError::new(kind, message))
+}
+
+/// Step 6: the policy's own word. A policy that panics denies.
+async fn decide(batch: &Batch, tool: &Listed, arguments: &Arguments) -> Verdict {
+    let intent = Intent { caller: batch.plan.caller(), tool: &tool.spec, arguments };
+    let deciding = async { batch.gate.policy.decide(intent).await };
+    let decided = AssertUnwindSafe(deciding).catch_unwind().await;
     decided.unwrap_or_else(|_| Verdict::Deny("the policy could not decide".to_owned()))
 }
 
-fn failed(kind: ErrorKind, message: String) -> ToolOutcome {
-    ToolOutcome::Failed(ToolError::new(kind, message))
+async fn park(
+    batch: &Batch,
+    call: &Call,
+    tool: &Listed,
+    arguments: Arguments,
+    reason: String,
+) -> ToolOutcome {
+    let ticket = TicketId::unguessable();
+    let parked = Parked {
+        ticket: ticket.clone(),
+        caller: batch.plan.caller().as_ref().clone(),
+        tool: tool.spec.name.clone(),
+        fingerprint: tool.fingerprint,
+        arguments,
+        reason: reason.clone(),
+        lifetime: batch.gate.limits.ticket_lifetime,
+        call_id: call.id.clone(),
+        wire: call.wire.clone(),
+    };
+    match batch.gate.ledger.park(parked).await {
+        Ok(()) => ToolOutcome::Pending(Pending { ticket, reason }),
+        Err(error) => {
+            let error = ToolError::new(ErrorKind::Busy, advice::ledger_down()).because(error);
+            ToolOutcome::Failed(error)
+        }
+    }
 }

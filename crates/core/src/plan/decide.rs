@@ -71,10 +71,7 @@ pub(super) fn plan(
 }
 
 fn passes(standings: &[Standing], place: u32) -> bool {
-    matches!(
-        standings.get(place as usize),
-        Some(Standing::Visible { .. })
-    )
+    matches!(standings.get(place as usize), Some(Standing::Visible { .. }))
 }
 
 /// Rules 1 to 3; `Visible` means "not out yet".
@@ -92,10 +89,7 @@ fn permitted(
     } else if !policy.sees(caller, spec) {
         Standing::Out(Out::Denied)
     } else {
-        Standing::Visible {
-            because: Because::NothingChosen,
-            exposure: Exposure::Listed,
-        }
+        Standing::Visible { because: Because::NothingChosen, exposure: Exposure::Listed }
     }
 }
 
@@ -110,14 +104,7 @@ struct ByTrait {
 
 impl ByTrait {
     fn new(catalog: &Catalog, choices: &Choices<'_>, winner: Option<u32>) -> Self {
-        let mut chosen = vec![
-            false;
-            if choices.bind {
-                catalog.tools().len()
-            } else {
-                0
-            }
-        ];
+        let mut chosen = vec![false; if choices.bind { catalog.tools().len() } else { 0 }];
         for place in &choices.places {
             if let Some(mark) = chosen.get_mut(*place as usize) {
                 *mark = true;
@@ -127,17 +114,10 @@ impl ByTrait {
             .and_then(|place| catalog.at(place))
             .map(|tool| {
                 let names = tool.spec.traits.companions.iter();
-                names
-                    .filter_map(|name| catalog.place(name.as_str()))
-                    .collect()
+                names.filter_map(|name| catalog.place(name.as_str())).collect()
             })
             .unwrap_or_default();
-        Self {
-            any_chosen: choices.bind,
-            chosen,
-            winner,
-            companions,
-        }
+        Self { any_chosen: choices.bind, chosen, winner, companions }
     }
 
     fn stand(&self, place: u32, tool: &Listed, wishes: &Wishes<'_>) -> Standing {
@@ -176,11 +156,7 @@ impl<'a> Choices<'a> {
     fn read(catalog: &Catalog, request: &'a Request) -> Self {
         let bound = request.choice_scope == ChoiceScope::Run || request.run.turn() == 0;
         let bind = bound && !request.choices.is_empty();
-        let mut choices = Self {
-            bind,
-            places: Vec::new(),
-            unknown: Vec::new(),
-        };
+        let mut choices = Self { bind, places: Vec::new(), unknown: Vec::new() };
         for choice in request.choices.iter().filter(|_| bind) {
             match catalog.place(choice) {
                 Some(place) if choices.places.contains(&place) => {}
@@ -198,10 +174,7 @@ impl<'a> Choices<'a> {
                 names.filter(|(_, standing)| !matches!(standing, Standing::Out(Out::Denied)));
             let near = nearest(choice, visible.map(|(tool, _)| &tool.spec.name));
             let nearest = near.first().map(|name| (*name).clone());
-            warnings.push(Warning::UnknownChoice {
-                choice: (*choice).to_owned(),
-                nearest,
-            });
+            warnings.push(Warning::UnknownChoice { choice: (*choice).to_owned(), nearest });
         }
         for place in &self.places {
             let (Some(tool), Some(Standing::Out(out))) =
@@ -212,15 +185,9 @@ impl<'a> Choices<'a> {
             let choice = tool.spec.name.clone();
             // A tool that policy denies is told apart from no tool by nobody.
             warnings.push(if *out == Out::Denied {
-                Warning::UnknownChoice {
-                    choice: choice.into(),
-                    nearest: None,
-                }
+                Warning::UnknownChoice { choice: choice.into(), nearest: None }
             } else {
-                Warning::LostChoice {
-                    choice,
-                    why: out.in_words(catalog).1,
-                }
+                Warning::LostChoice { choice, why: out.in_words(catalog).1 }
             });
         }
     }
@@ -236,15 +203,10 @@ struct Wishes<'a> {
 impl<'a> Wishes<'a> {
     fn read(catalog: &Catalog, request: &'a Request, warnings: &mut Vec<Warning>) -> Self {
         let places = |names: &'a [String]| -> Places<'a> {
-            let known = names
-                .iter()
-                .filter_map(|name| Some((catalog.place(name)?, name.as_str())));
+            let known = names.iter().filter_map(|name| Some((catalog.place(name)?, name.as_str())));
             known.collect::<HashMap<_, _>>()
         };
-        let unknown = request
-            .disabled
-            .iter()
-            .filter(|name| catalog.place(name).is_none());
+        let unknown = request.disabled.iter().filter(|name| catalog.place(name).is_none());
         warnings.extend(unknown.map(|name| Warning::UnknownDisabled { name: name.clone() }));
         Self {
             disabled: places(&request.disabled),

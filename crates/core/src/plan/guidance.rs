@@ -19,17 +19,11 @@ impl GuidanceText {
     /// costs tokens and says nothing yet.
     pub(super) fn of(plan: &Plan) -> Self {
         let mut text = Self::default();
-        for tool in plan
-            .tools()
-            .filter(|tool| tool.exposure != Exposure::Hidden)
-        {
+        for tool in plan.tools().filter(|tool| tool.exposure != Exposure::Hidden) {
             let spec = &tool.listed.spec;
             let used = plan.run().used(&spec.name);
             let guidance = &spec.guidance;
-            let formats = [
-                (&guidance.system_format, used),
-                (&guidance.user_format, used),
-            ];
+            let formats = [(&guidance.system_format, used), (&guidance.user_format, used)];
             let [system_format, user_format] =
                 formats.map(|(format, shown)| if shown { format.as_str() } else { "" });
             section(&mut text.system, spec, [&guidance.system, system_format]);
@@ -43,11 +37,7 @@ impl GuidanceText {
 }
 
 fn section(prompt: &mut String, spec: &ToolSpec, texts: [&str; 2]) {
-    let texts: Vec<_> = texts
-        .into_iter()
-        .map(str::trim)
-        .filter(|text| !text.is_empty())
-        .collect();
+    let texts: Vec<_> = texts.into_iter().map(str::trim).filter(|text| !text.is_empty()).collect();
     if texts.is_empty() {
         return;
     }

@@ -8,10 +8,7 @@ use crate::name::{SourceId, ToolName};
 /// In or out; small, since a plan holds one for every tool of the catalog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    Visible {
-        because: Because,
-        exposure: Exposure,
-    },
+    Visible { because: Because, exposure: Exposure },
     Out(Out),
 }
 
@@ -135,15 +132,12 @@ impl Out {
             Self::DisabledByAdmin => ("disabled", "the admin disabled it"),
             Self::DisabledForRequest => ("disabled_for_request", "this request disables it"),
             Self::Denied => ("denied", "policy denies it to this caller"),
-            Self::NotChosenExclusive => (
-                "exclusive_not_chosen",
-                "it is exclusive and shown only when it is chosen",
-            ),
+            Self::NotChosenExclusive => {
+                ("exclusive_not_chosen", "it is exclusive and shown only when it is chosen")
+            }
             Self::NotChosen => ("not_chosen", "other tools were chosen"),
             Self::Displaced(place) => {
-                let by = catalog
-                    .at(place)
-                    .map_or("another tool", |tool| tool.spec.name.as_str());
+                let by = catalog.at(place).map_or("another tool", |tool| tool.spec.name.as_str());
                 return ("displaced", format!("`{by}` was chosen and is exclusive"));
             }
         };

@@ -37,12 +37,7 @@ pub struct SourceState {
 
 impl Kept {
     pub(super) fn new(id: SourceId, source: Arc<dyn Source>, deadline: Duration) -> Self {
-        Self {
-            id,
-            source,
-            deadline,
-            last: Mutex::default(),
-        }
+        Self { id, source, deadline, last: Mutex::default() }
     }
 
     /// Whether the source gave a list in time. A source that panics has failed.
@@ -52,19 +47,11 @@ impl Kept {
             Ok(Ok(Ok(tools))) => Ok(tools),
             Ok(Ok(Err(error))) => Err(causes(&error)),
             Ok(Err(_)) => Err("it panicked while it loaded its tools".to_owned()),
-            Err(_) => Err(format!(
-                "it did not list its tools within {:?}",
-                self.deadline
-            )),
+            Err(_) => Err(format!("it did not list its tools within {:?}", self.deadline)),
         };
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         match loaded {
-            Ok(tools) => {
-                *last = Last {
-                    good: Some((tools, Instant::now())),
-                    error: None,
-                }
-            }
+            Ok(tools) => *last = Last { good: Some((tools, Instant::now())), error: None },
             Err(error) => last.error = Some(error),
         }
         last.error.is_none()
@@ -74,11 +61,7 @@ impl Kept {
     pub(super) fn shelf(&self) -> Option<Shelf> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let (tools, _) = last.good.as_ref()?;
-        Some(Shelf {
-            source: self.id.clone(),
-            tools: tools.clone(),
-            stale: last.error.is_some(),
-        })
+        Some(Shelf { source: self.id.clone(), tools: tools.clone(), stale: last.error.is_some() })
     }
 
     pub(super) fn state(&self) -> SourceState {
@@ -87,10 +70,7 @@ impl Kept {
             id: self.id.clone(),
             tools: last.good.as_ref().map_or(0, |(tools, _)| tools.len()),
             stale: last.good.is_some() && last.error.is_some(),
-            age_seconds: last
-                .good
-                .as_ref()
-                .map(|(_, loaded)| loaded.elapsed().as_secs()),
+            age_seconds: last.good.as_ref().map(|(_, loaded)| loaded.elapsed().as_secs()),
             error: last.error.clone(),
         }
     }

@@ -18,11 +18,7 @@ pub(super) async fn follow(publisher: Weak<Publisher>, place: usize) {
     loop {
         let Some((id, source, failed)) = publisher.upgrade().and_then(|publisher| {
             let kept = publisher.sources.get(place)?;
-            Some((
-                kept.id.clone(),
-                Arc::clone(&kept.source),
-                kept.state().error.is_some(),
-            ))
+            Some((kept.id.clone(), Arc::clone(&kept.source), kept.state().error.is_some()))
         }) else {
             return;
         };

@@ -23,10 +23,7 @@ struct Kept {
 
 impl KeptResults {
     pub(super) fn keep(&mut self, caller: &Caller, content: Arc<Content>) -> Option<ResultHandle> {
-        let structured = content
-            .structured
-            .as_ref()
-            .map_or(0, |value| value.to_string().len());
+        let structured = content.structured.as_ref().map_or(0, |value| value.to_string().len());
         let size = content.parts.iter().map(Part::size).sum::<usize>() + structured;
         if size > ROOM {
             return None;
@@ -47,9 +44,6 @@ impl KeptResults {
 
     pub(super) fn get(&self, caller: &Caller, handle: &ResultHandle) -> Option<Arc<Content>> {
         let mine = |kept: &&Kept| &kept.handle == handle && kept.caller.is(caller);
-        self.results
-            .iter()
-            .find(mine)
-            .map(|kept| Arc::clone(&kept.content))
+        self.results.iter().find(mine).map(|kept| Arc::clone(&kept.content))
     }
 }

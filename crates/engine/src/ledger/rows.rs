@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use toolcrib_core::{CallKey, Caller, Ending, Fingerprint, Planned, ToolSpec};
 
 /// What is remembered of a call.
@@ -21,7 +22,7 @@ const REMEMBERED: usize = 10_000;
 
 #[derive(Default)]
 pub(super) struct Rows {
-    running: HashMap<CallKey, Row>,
+    running: HashMap<CallKey, Row, RandomState>,
     ended: VecDeque<Row>,
 }
 
@@ -43,20 +44,12 @@ impl Rows {
             if self.ended.len() == REMEMBERED {
                 self.ended.pop_front();
             }
-            self.ended.push_back(Row {
-                ending: Some(ending),
-                ..row
-            });
+            self.ended.push_back(Row { ending: Some(ending), ..row });
         }
     }
 
     pub(super) fn all(&self) -> Vec<Row> {
-        let mut rows: Vec<_> = self
-            .ended
-            .iter()
-            .chain(self.running.values())
-            .cloned()
-            .collect();
+        let mut rows: Vec<_> = self.ended.iter().chain(self.running.values()).cloned().collect();
         rows.sort_by_key(|row| row.key);
         rows
     }

@@ -27,13 +27,10 @@ impl Tickets {
         let now = Instant::now();
         if self.tickets.len() >= OPEN {
             // An expired ticket is told apart from an unknown one as long as there is room.
-            self.tickets
-                .retain(|_, ticket| ticket.expires > now && ticket.parked.is_some());
+            self.tickets.retain(|_, ticket| ticket.expires > now && ticket.parked.is_some());
         }
         if self.tickets.len() >= OPEN {
-            return Err(LedgerError::new(format!(
-                "{OPEN} calls wait for approval already"
-            )));
+            return Err(LedgerError::new(format!("{OPEN} calls wait for approval already")));
         }
         self.issued += 1;
         let ticket = Ticket {
@@ -47,10 +44,7 @@ impl Tickets {
     }
 
     pub(super) fn claim(&mut self, id: &TicketId, caller: &Caller) -> Result<Parked, TicketError> {
-        let known = self
-            .tickets
-            .get_mut(id)
-            .filter(|ticket| ticket.caller.is(caller));
+        let known = self.tickets.get_mut(id).filter(|ticket| ticket.caller.is(caller));
         let ticket = known.ok_or(TicketError::Unknown)?;
         if ticket.parked.is_none() {
             return Err(TicketError::Used);

@@ -44,10 +44,7 @@ fn crib(oracle: &Oracle, ledger: &Arc<MemoryLedger>) -> Crib {
     let policy = ByHand::default()
         .with("asked", Verdict::Ask("a person must say yes".into()))
         .with("denied", Verdict::Deny("not for you".into()));
-    let limits = CribLimits {
-        max_calls: 8,
-        ..CribLimits::default()
-    };
+    let limits = CribLimits { max_calls: 8, ..CribLimits::default() };
     Crib::builder()
         .policy(policy)
         .ledger(Arc::clone(ledger) as Arc<dyn toolcrib_core::Ledger>)

@@ -28,19 +28,12 @@ async fn a_dead_and_a_hanging_source_cost_themselves_alone() {
     let hanging = Scripted::default().then(Duration::from_hours(1), Ok(tools(&["c"])));
     let crib = Crib::builder()
         .source("dead", Scripted::default().then(NOW, Err("it is down")))
-        .source(
-            "good",
-            Scripted::default().then(NOW, Ok(tools(&["a", "b"]))),
-        )
+        .source("good", Scripted::default().then(NOW, Ok(tools(&["a", "b"]))))
         .source_within("slow", hanging, Duration::from_secs(2))
         .build()
         .await;
     assert_eq!(listed(&crib.catalog()), ["good/a", "good/b"]);
-    let errors: Vec<_> = crib
-        .sources()
-        .into_iter()
-        .map(|source| source.error)
-        .collect();
+    let errors: Vec<_> = crib.sources().into_iter().map(|source| source.error).collect();
     assert_eq!(
         errors,
         [
@@ -54,10 +47,7 @@ async fn a_dead_and_a_hanging_source_cost_themselves_alone() {
 #[tokio::test(start_paused = true)]
 async fn the_first_ready_list_is_served_before_the_last_is_up() {
     let slow = Scripted::default().then(Duration::from_secs(20), Ok(tools(&["b"])));
-    let sources = [
-        ("quick", Scripted::default().then(NOW, Ok(tools(&["a"])))),
-        ("slow", slow),
-    ];
+    let sources = [("quick", Scripted::default().then(NOW, Ok(tools(&["a"])))), ("slow", slow)];
     let publisher = toolcrib_engine::catalog::Publisher::new(
         sources.map(|(id, source)| {
             let source: std::sync::Arc<dyn toolcrib_core::Source> = std::sync::Arc::new(source);
@@ -77,9 +67,7 @@ async fn the_first_ready_list_is_served_before_the_last_is_up() {
 
 #[tokio::test(start_paused = true)]
 async fn a_source_that_fails_later_keeps_its_last_good_list_as_stale() {
-    let source = Scripted::default()
-        .then(NOW, Ok(tools(&["a"])))
-        .then(NOW, Err("gone"));
+    let source = Scripted::default().then(NOW, Ok(tools(&["a"]))).then(NOW, Err("gone"));
     let crib = Crib::builder().source("s", source).build().await;
     assert_eq!(crib.reload(&SourceId::new("s")).await, Some(false));
     assert_eq!(listed(&crib.catalog()), ["s/a (stale)"]);
@@ -94,12 +82,8 @@ async fn a_source_that_fails_later_keeps_its_last_good_list_as_stale() {
 
 #[tokio::test(start_paused = true)]
 async fn a_source_that_says_it_changed_is_loaded_again_and_a_failed_one_is_retried() {
-    let changing = Scripted::default()
-        .then(NOW, Ok(tools(&["a"])))
-        .then(NOW, Ok(tools(&["b"])));
-    let failing = Scripted::default()
-        .then(NOW, Err("down"))
-        .then(NOW, Ok(tools(&["c"])));
+    let changing = Scripted::default().then(NOW, Ok(tools(&["a"]))).then(NOW, Ok(tools(&["b"])));
+    let failing = Scripted::default().then(NOW, Err("down")).then(NOW, Ok(tools(&["c"])));
     let crib = Crib::builder()
         .source("changing", changing.clone())
         .source("failing", failing)
@@ -113,9 +97,7 @@ async fn a_source_that_says_it_changed_is_loaded_again_and_a_failed_one_is_retri
 
 #[tokio::test(start_paused = true)]
 async fn a_late_clash_is_quarantined_and_shown_with_its_owner() {
-    let late = Scripted::default()
-        .then(NOW, Ok(tools(&["b"])))
-        .then(NOW, Ok(tools(&["a", "b"])));
+    let late = Scripted::default().then(NOW, Ok(tools(&["b"]))).then(NOW, Ok(tools(&["a", "b"])));
     let crib = Crib::builder()
         .source("first", late)
         .source("second", Scripted::default().then(NOW, Ok(tools(&["a"]))))
@@ -125,25 +107,15 @@ async fn a_late_clash_is_quarantined_and_shown_with_its_owner() {
     // The earlier source in the order comes late: the older tool keeps its name.
     assert_eq!(listed(&crib.catalog()), ["first/b", "second/a"]);
     let catalog = crib.catalog();
-    let [quarantined] = catalog.quarantined() else {
-        panic!("one tool is kept out")
-    };
+    let [quarantined] = catalog.quarantined() else { panic!("one tool is kept out") };
     assert_eq!(quarantined.spec.origin.source, SourceId::new("first"));
-    assert_eq!(
-        quarantined.reason,
-        Quarantine::NameTaken {
-            owner: "second".into()
-        }
-    );
+    assert_eq!(quarantined.reason, Quarantine::NameTaken { owner: "second".into() });
 }
 
 #[test]
 fn two_tools_of_one_name_in_code_are_a_conflict_that_names_owners_and_cure() {
     let oracle = Oracle::default();
-    let twice = [
-        oracle.echo("a", Effect::Read),
-        oracle.echo("a", Effect::Read),
-    ];
+    let twice = [oracle.echo("a", Effect::Read), oracle.echo("a", Effect::Read)];
     assert_eq!(
         Crib::new(twice).err().unwrap().to_string(),
         "two tools are named `a`, of `code` and of `code`: prefix or rename one of them"
@@ -155,11 +127,8 @@ fn a_bad_schema_costs_one_tool() {
     let oracle = Oracle::default();
     let mut bad = spec("bad", Effect::Read);
     bad.input = json!({"type": "object", "properties": {"x": {"$ref": "http://127.0.0.1:9/x"}}});
-    let crib = Crib::new([
-        oracle.tool(bad, Behaviour::Echo),
-        oracle.echo("good", Effect::Read),
-    ])
-    .unwrap();
+    let crib =
+        Crib::new([oracle.tool(bad, Behaviour::Echo), oracle.echo("good", Effect::Read)]).unwrap();
     assert_eq!(listed(&crib.catalog()), ["code/good"]);
     let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
     assert_eq!(plan.why("bad").unwrap().rule, "quarantined");
@@ -168,27 +137,13 @@ fn a_bad_schema_costs_one_tool() {
 #[test]
 fn a_toolset_is_a_value_that_filters_prefixes_renames_and_merges() {
     let set = tools(&["read", "write", "drop"]);
-    let small = set
-        .filter(|spec| spec.name.as_str() != "drop")
-        .prefix("files")
-        .unwrap();
+    let small = set.filter(|spec| spec.name.as_str() != "drop").prefix("files").unwrap();
     let names = |set: &Toolset| -> Vec<String> {
         set.iter().map(|tool| tool.spec.name.to_string()).collect()
     };
     assert_eq!(names(&small), ["files__read", "files__write"]);
-    assert_eq!(
-        small
-            .get("files__read")
-            .unwrap()
-            .spec
-            .origin
-            .name
-            .as_deref(),
-        Some("read")
-    );
-    let renamed = set
-        .rename(|name| (name.as_str() == "drop").then(|| "read2".into()))
-        .unwrap();
+    assert_eq!(small.get("files__read").unwrap().spec.origin.name.as_deref(), Some("read"));
+    let renamed = set.rename(|name| (name.as_str() == "drop").then(|| "read2".into())).unwrap();
     assert_eq!(names(&renamed), ["read", "write", "read2"]);
     assert_eq!(names(&set), ["read", "write", "drop"]);
     let merged = small.merge(&renamed).unwrap();

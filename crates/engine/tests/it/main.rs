@@ -1,5 +1,12 @@
 //! The engine through its door.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "the lints' leave for tests does not reach the helpers of tests"
+)]
+
 mod batch;
 mod batch_properties;
 mod catalog;

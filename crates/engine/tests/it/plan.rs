@@ -19,16 +19,10 @@ fn catalog() -> Arc<Catalog> {
     };
     let exclusive = |companions: &[&str]| Traits {
         exclusive: true,
-        companions: companions
-            .iter()
-            .map(|name| ToolName::new(name).unwrap())
-            .collect(),
+        companions: companions.iter().map(|name| ToolName::new(name).unwrap()).collect(),
         ..Traits::default()
     };
-    let capability = Traits {
-        capability: true,
-        ..Traits::default()
-    };
+    let capability = Traits { capability: true, ..Traits::default() };
     let tools = Toolset::of([
         tool("a", Traits::default()),
         tool("b", Traits::default()),
@@ -45,21 +39,15 @@ fn plan(request: Request) -> Result<Plan, PlanError> {
 }
 
 fn visible(plan: &Plan) -> Vec<&str> {
-    plan.tools()
-        .map(|tool| tool.listed.spec.name.as_str())
-        .collect()
+    plan.tools().map(|tool| tool.listed.spec.name.as_str()).collect()
 }
 
 fn forced(plan: &Plan) -> Vec<&str> {
-    plan.forced()
-        .map(|tool| tool.listed.spec.name.as_str())
-        .collect()
+    plan.forced().map(|tool| tool.listed.spec.name.as_str()).collect()
 }
 
 fn request(choices: &[&str]) -> Request {
-    choices.iter().fold(Request::default(), |request, choice| {
-        request.choose(*choice)
-    })
+    choices.iter().fold(Request::default(), |request, choice| request.choose(*choice))
 }
 
 #[test]
@@ -86,25 +74,13 @@ fn a_chosen_exclusive_tool_stands_alone_with_capabilities_and_companions() {
     assert_eq!(forced(&plan), ["research"]);
     let lost = "`research` was chosen and is exclusive".to_owned();
     let a = ToolName::new("a").unwrap();
-    assert_eq!(
-        plan.warnings(),
-        [Warning::LostChoice {
-            choice: a,
-            why: lost
-        }]
-    );
+    assert_eq!(plan.warnings(), [Warning::LostChoice { choice: a, why: lost }]);
 }
 
 #[test]
 fn of_several_chosen_exclusive_tools_the_first_choice_wins() {
-    assert_eq!(
-        forced(&plan(request(&["write_book", "research"])).unwrap()),
-        ["write_book"]
-    );
-    assert_eq!(
-        forced(&plan(request(&["research", "write_book"])).unwrap()),
-        ["research"]
-    );
+    assert_eq!(forced(&plan(request(&["write_book", "research"])).unwrap()), ["write_book"]);
+    assert_eq!(forced(&plan(request(&["research", "write_book"])).unwrap()), ["research"]);
 }
 
 #[test]
@@ -120,10 +96,7 @@ fn a_denied_exclusive_choice_gives_way_to_the_next() {
     let request = request(&["research", "write_book"]);
     let plan = Plan::make(&catalog(), &Caller::local(), &policy, request).unwrap();
     assert_eq!(visible(&plan), ["write_book", "ask_user"]);
-    let denied_as_unknown = Warning::UnknownChoice {
-        choice: "research".into(),
-        nearest: None,
-    };
+    let denied_as_unknown = Warning::UnknownChoice { choice: "research".into(), nearest: None };
     assert_eq!(plan.warnings(), [denied_as_unknown]);
     assert_eq!(plan.why("research").unwrap().rule, "denied");
 }
@@ -181,13 +154,11 @@ fn an_admin_disabled_tool_is_out_even_when_it_is_chosen() {
 
 #[test]
 fn format_information_is_shown_once_the_tool_was_used() {
-    let tools = Toolset::of([Oracle::default().echo("a", Effect::Read)])
-        .unwrap()
-        .respec(|spec| {
-            spec.guidance.system = "Use a for a.".into();
-            spec.guidance.system_format = "Write a as *a*.".into();
-            spec.guidance.reminder = "Mind a.".into();
-        });
+    let tools = Toolset::of([Oracle::default().echo("a", Effect::Read)]).unwrap().respec(|spec| {
+        spec.guidance.system = "Use a for a.".into();
+        spec.guidance.system_format = "Write a as *a*.".into();
+        spec.guidance.reminder = "Mind a.".into();
+    });
     let catalog = Arc::new(Catalog::of(tools));
     let before = Plan::make(&catalog, &Caller::local(), &AllowAll, Request::default()).unwrap();
     assert_eq!(before.guidance().system, "## a\nUse a for a.");
@@ -195,8 +166,5 @@ fn format_information_is_shown_once_the_tool_was_used() {
     let run: Run = serde_json::from_str(r#"{"turn": 1, "used": ["a"]}"#).unwrap();
     let request = Request::default().after(&run);
     let after = Plan::make(&catalog, &Caller::local(), &AllowAll, request).unwrap();
-    assert_eq!(
-        after.guidance().system,
-        "## a\nUse a for a.\nWrite a as *a*."
-    );
+    assert_eq!(after.guidance().system, "## a\nUse a for a.\nWrite a as *a*.");
 }

@@ -12,6 +12,7 @@ use toolcrib_testkit::{Behaviour, ByHand, Oracle, spec};
 
 /// One tool of a random catalog.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a coin to toss")]
 struct Random {
     enabled: bool,
     denied: bool,
@@ -29,30 +30,18 @@ struct World {
 
 fn world() -> impl Strategy<Value = World> {
     let flag = |weight| prop::bool::weighted(weight);
-    let tool = (
-        flag(0.8),
-        flag(0.2),
-        flag(0.3),
-        flag(0.2),
-        prop::collection::vec(0..12usize, 0..3),
-    )
-        .prop_map(
-            |(enabled, denied, exclusive, capability, companions)| Random {
+    let tool =
+        (flag(0.8), flag(0.2), flag(0.3), flag(0.2), prop::collection::vec(0..12usize, 0..3))
+            .prop_map(|(enabled, denied, exclusive, capability, companions)| Random {
                 enabled,
                 denied,
                 exclusive,
                 capability,
                 companions,
-            },
-        );
+            });
     let names = || prop::collection::vec(0..14usize, 0..4);
-    (prop::collection::vec(tool, 0..12), names(), names()).prop_map(|(tools, choices, disabled)| {
-        World {
-            tools,
-            choices,
-            disabled,
-        }
-    })
+    (prop::collection::vec(tool, 0..12), names(), names())
+        .prop_map(|(tools, choices, disabled)| World { tools, choices, disabled })
 }
 
 fn name(place: usize) -> String {
@@ -81,11 +70,7 @@ impl World {
     }
 
     fn policy(&self) -> ByHand {
-        let denied = self
-            .tools
-            .iter()
-            .enumerate()
-            .filter(|(_, random)| random.denied);
+        let denied = self.tools.iter().enumerate().filter(|(_, random)| random.denied);
         denied.fold(ByHand::default(), |policy, (place, _)| {
             policy.with(name(place), Verdict::Deny("not for you".into()))
         })
@@ -100,9 +85,7 @@ impl World {
     }
 
     fn permitted(&self, place: usize) -> bool {
-        self.tools
-            .get(place)
-            .is_some_and(|tool| tool.enabled && !tool.denied)
+        self.tools.get(place).is_some_and(|tool| tool.enabled && !tool.denied)
             && !self.disabled.contains(&place)
     }
 }

@@ -18,11 +18,7 @@ fn alice() -> Caller {
 
 /// A crib whose default policy asks before `wipe`.
 fn crib(oracle: &Oracle) -> Crib {
-    Crib::new([
-        oracle.echo("wipe", Effect::Destroy),
-        oracle.echo("read", Effect::Read),
-    ])
-    .unwrap()
+    Crib::new([oracle.echo("wipe", Effect::Destroy), oracle.echo("read", Effect::Read)]).unwrap()
 }
 
 async fn park(crib: &Crib, caller: &Caller, n: u32) -> (TicketId, Response) {
@@ -30,9 +26,7 @@ async fn park(crib: &Crib, caller: &Caller, n: u32) -> (TicketId, Response) {
     let call = Call::new("1", "wipe", RawArguments::Value(json!({"n": n})));
     let report = crib.run(&plan, vec![call]).await;
     let response = report.responses[0].clone();
-    let ToolOutcome::Pending(pending) = &response.outcome else {
-        panic!("{response:?}")
-    };
+    let ToolOutcome::Pending(pending) = &response.outcome else { panic!("{response:?}") };
     assert_eq!(report.turn(), Turn::Waiting(vec![pending.ticket.clone()]));
     (pending.ticket.clone(), response)
 }
@@ -43,21 +37,12 @@ async fn an_approved_call_runs_once_with_the_arguments_that_were_parked() {
     let crib = crib(&oracle);
     let (ticket, parked) = park(&crib, &alice(), 7).await;
     let text = parked.text();
-    assert!(
-        text.starts_with("Waiting for approval: it may destroy data"),
-        "{text}"
-    );
+    assert!(text.starts_with("Waiting for approval: it may destroy data"), "{text}");
     assert!(!parked.is_error() && text.contains(ticket.as_str()));
     assert_eq!(oracle.runs(), []);
     assert_eq!(crib.tickets(&alice()).await.unwrap().len(), 1);
-    let response = crib
-        .decide(&alice(), &ticket, Decision::Approve)
-        .await
-        .unwrap();
-    assert_eq!(
-        (response.id.as_str(), response.text().as_str()),
-        ("1", r#"{"n":7}"#)
-    );
+    let response = crib.decide(&alice(), &ticket, Decision::Approve).await.unwrap();
+    assert_eq!((response.id.as_str(), response.text().as_str()), ("1", r#"{"n":7}"#));
     assert_eq!(oracle.runs(), [("wipe".to_owned(), json!({"n": 7}))]);
     let again = crib.decide(&alice(), &ticket, Decision::Approve).await;
     assert_eq!(again.err(), Some(TicketError::Used));
@@ -69,16 +54,10 @@ async fn a_denied_call_does_not_run() {
     let oracle = Oracle::default();
     let crib = crib(&oracle);
     let (ticket, _) = park(&crib, &alice(), 1).await;
-    let decision = Decision::Deny {
-        reason: "not today".into(),
-    };
+    let decision = Decision::Deny { reason: "not today".into() };
     let response = crib.decide(&alice(), &ticket, decision).await.unwrap();
     assert!(response.is_error());
-    assert!(
-        response
-            .text()
-            .starts_with("Denied: not today. The call did not run.")
-    );
+    assert!(response.text().starts_with("Denied: not today. The call did not run."));
     assert_eq!(oracle.runs(), []);
 }
 
@@ -90,21 +69,14 @@ async fn a_ticket_is_of_its_caller_alone_and_a_guess_is_unknown() {
     for (caller, ticket) in [
         (Caller::new("acme", "bob"), ticket.clone()),
         (Caller::new("other", "alice"), ticket.clone()),
-        (
-            alice(),
-            TicketId::claimed("t_00000000000000000000000000000000"),
-        ),
+        (alice(), TicketId::claimed("t_00000000000000000000000000000000")),
         (alice(), TicketId::claimed(ticket.as_str().to_uppercase())),
     ] {
         let refused = crib.decide(&caller, &ticket, Decision::Approve).await;
         assert_eq!(refused.err(), Some(TicketError::Unknown));
     }
     assert_eq!(oracle.runs(), []);
-    assert!(
-        crib.decide(&alice(), &ticket, Decision::Approve)
-            .await
-            .is_ok()
-    );
+    assert!(crib.decide(&alice(), &ticket, Decision::Approve).await.is_ok());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -117,20 +89,14 @@ async fn of_64_redemptions_at_once_one_runs() {
         tokio::spawn(async move { crib.decide(&alice(), &ticket, Decision::Approve).await })
     });
     let answers = join_all(claims).await;
-    let run = answers
-        .iter()
-        .filter(|answer| matches!(answer, Ok(Ok(_))))
-        .count();
+    let run = answers.iter().filter(|answer| matches!(answer, Ok(Ok(_)))).count();
     assert_eq!((run, oracle.count("wipe")), (1, 1));
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_expired_ticket_says_so_and_several_may_be_open() {
     let oracle = Oracle::default();
-    let limits = CribLimits {
-        ticket_lifetime: Duration::from_secs(5),
-        ..CribLimits::default()
-    };
+    let limits = CribLimits { ticket_lifetime: Duration::from_secs(5), ..CribLimits::default() };
     let tools = Toolset::of([oracle.echo("wipe", Effect::Destroy)]).unwrap();
     let crib = Crib::builder().limits(limits).build_fixed(tools);
     let (early, _) = park(&crib, &alice(), 1).await;
@@ -140,11 +106,7 @@ async fn an_expired_ticket_says_so_and_several_may_be_open() {
     tokio::time::sleep(Duration::from_secs(3)).await;
     let expired = crib.decide(&alice(), &early, Decision::Approve).await;
     assert_eq!(expired.err(), Some(TicketError::Expired));
-    assert!(
-        crib.decide(&alice(), &late, Decision::Approve)
-            .await
-            .is_ok()
-    );
+    assert!(crib.decide(&alice(), &late, Decision::Approve).await.is_ok());
     assert_eq!(oracle.runs(), [("wipe".to_owned(), json!({"n": 2}))]);
 }
 
@@ -153,9 +115,8 @@ async fn a_tool_that_changed_or_a_policy_that_denies_now_stops_an_approval() {
     let oracle = Oracle::default();
     let before = Toolset::of([oracle.echo("wipe", Effect::Destroy)]).unwrap();
     let after = before.respec(|spec| spec.description.push_str(" And more."));
-    let source = Scripted::default()
-        .then(Duration::ZERO, Ok(before))
-        .then(Duration::ZERO, Ok(after));
+    let source =
+        Scripted::default().then(Duration::ZERO, Ok(before)).then(Duration::ZERO, Ok(after));
     let crib = Crib::builder().source("s", source).build().await;
     let (ticket, _) = park(&crib, &alice(), 1).await;
     crib.reload(&toolcrib_core::SourceId::new("s")).await;
@@ -173,14 +134,8 @@ async fn a_tools_own_floor_asks_whatever_the_policy_allows() {
     let policy = ByHand::default().with("read", Verdict::Allow);
     let crib = Crib::builder().policy(policy).build_fixed(tools);
     let plan = crib.plan(&alice(), Request::default()).unwrap();
-    let report = crib
-        .run(&plan, vec![Call::new("1", "read", RawArguments::Absent)])
-        .await;
-    assert!(
-        report.responses[0]
-            .text()
-            .starts_with("Waiting for approval: it costs money.")
-    );
+    let report = crib.run(&plan, vec![Call::new("1", "read", RawArguments::Absent)]).await;
+    assert!(report.responses[0].text().starts_with("Waiting for approval: it costs money."));
     assert_eq!(Arc::strong_count(plan.caller()), 1);
     assert_eq!(oracle.runs(), []);
 }

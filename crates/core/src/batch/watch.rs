@@ -1,0 +1,105 @@
+//! Waits for the task of a call, and answers in its place if the tool holds on to its thread.
+//!
+//! A deadline works inside the task, where it costs nothing as long as the tool is quick. A tool
+//! that never gives its thread back cannot be stopped from there, nor from anywhere; but the batch
+//! goes on without it, and the ledger hears of one end and not of two.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout_at};
+
+use super::Batch;
+use super::run_one::{Ended, OneCall};
+use crate::advice;
+use crate::call::CallKey;
+use crate::ledger::Ending;
+use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
+use crate::tool::Arguments;
+
+/// Beyond deadline and grace: what a loaded machine may need to say so.
+const SLACK: Duration = Duration::from_millis(500);
+
+/// What the task and the one who waits for it tell each other.
+#[derive(Default)]
+pub(super) struct Watch {
+    /// When the call must have ended; set when it starts to run.
+    deadline: OnceLock<Instant>,
+    settled: AtomicBool,
+}
+
+impl Watch {
+    pub(super) fn starts(&self, deadline: Instant) {
+        // A call starts once; a second start would be ours to ignore.
+        let _ = self.deadline.set(deadline);
+    }
+
+    /// Whether the one who asks is the first to end the call, and so the one to record it.
+    pub(super) fn settle(&self) -> bool {
+        !self.settled.swap(true, Ordering::AcqRel)
+    }
+}
+
+/// A call on its own task.
+pub(super) struct Watched {
+    task: JoinHandle<Ended>,
+    watch: Arc<Watch>,
+    position: usize,
+    place: u32,
+    key: CallKey,
+}
+
+impl Watched {
+    /// Starts a call; `approved`: a person has said yes to it.
+    pub(super) fn start(one: OneCall, arguments: Arguments, approved: bool) -> Self {
+        let (position, place, key) = (one.position, one.place, one.key);
+        let watch = Arc::new(Watch::default());
+        let task = tokio::spawn({
+            let watch = Arc::clone(&watch);
+            async move {
+                let _done = one.batch.order.done_guard(one.position);
+                one.run(arguments, approved, &watch).await
+            }
+        });
+        Self { task, watch, position, place, key }
+    }
+
+    pub(super) async fn end(mut self, batch: &Batch) -> Ended {
+        loop {
+            let last = self.watch.deadline.get().map(|at| *at + batch.gate.limits.grace + SLACK);
+            let look_again = Instant::now() + Duration::from_secs(1);
+            match timeout_at(last.unwrap_or(look_again), &mut self.task).await {
+                Ok(Ok(ended)) => return ended,
+                Ok(Err(_)) => return self.cut_off(batch, "something of ours broke").await,
+                Err(_) if last.is_some() && self.watch.settle() => {
+                    let what = "the tool holds on to its thread and does not answer";
+                    return self.cut_off(batch, what).await;
+                }
+                Err(_) => {}
+            }
+        }
+    }
+
+    async fn cut_off(&self, batch: &Batch, what: &str) -> Ended {
+        self.task.abort();
+        // Those behind it need not wait for a thread that does not come back.
+        drop(batch.order.done_guard(self.position));
+        let harmless = batch.plan.at(self.place).is_some_and(|tool| tool.spec.harmless_to_repeat());
+        let (kind, message, ending) = if harmless {
+            (ErrorKind::Timeout, advice::stuck(what), Ending::Failed(ErrorKind::Timeout))
+        } else {
+            (ErrorKind::UnknownOutcome, advice::unknown_outcome(what), Ending::Unknown)
+        };
+        let error = ToolError::new(kind, message);
+        let recorded = batch.gate.ledger.finished(self.key, ending).await;
+        Ended {
+            place: Some(self.place),
+            key: Some(self.key),
+            attempts: 1,
+            ledger_fault: recorded.err().map(|error| error.to_string()),
+            ..Ended::unstarted(ToolOutcome::Failed(error), Vec::new())
+        }
+    }
+}
