@@ -1,1 +1,4 @@
 //! JSON as models write it and schemas as people write them: repair, bounds, validation, coercion.
+
+pub mod repair;
+mod strict;

@@ -1,0 +1,194 @@
+//! One value: what opens decides what it is.
+
+use serde_json::Value;
+
+use super::cursor::Cursor;
+use super::ending::{Closing, Opening};
+use super::escape;
+use super::look::{Place, opens_string};
+use super::note::{Change, Notes, place};
+use super::unreadable::{Unreadable, excerpt};
+use crate::strict::MAX_DEPTH;
+
+/// An open container.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Frame {
+    Object,
+    Array,
+    /// Python's `(1, 2)`.
+    Tuple,
+    /// Python's `{1, 2}`.
+    Set,
+}
+
+impl Frame {
+    pub(super) const fn closer(self) -> char {
+        match self {
+            Self::Object | Self::Set => '}',
+            Self::Array => ']',
+            Self::Tuple => ')',
+        }
+    }
+}
+
+pub(super) struct Parser<'t> {
+    pub(super) cursor: Cursor<'t>,
+    pub(super) notes: Notes,
+    /// The open containers, outermost first; at most [`MAX_DEPTH`].
+    pub(super) frames: Vec<Frame>,
+}
+
+impl Parser<'_> {
+    /// The value that begins here; `None` if none does.
+    pub(super) fn value(&mut self, place: Place) -> Result<Option<Value>, Unreadable> {
+        self.cursor.at = self.cursor.skip_space(self.cursor.at);
+        if !self.is_colour(place) {
+            self.gap();
+        }
+        if self.is_fence(self.cursor.at) {
+            return Ok(None);
+        }
+        match self.cursor.peek() {
+            None | Some(',' | '}' | ']' | ':') => Ok(None),
+            Some(')') if self.frames.contains(&Frame::Tuple) => Ok(None),
+            Some('{') => self.object().map(Some),
+            Some('[') => self.array(Frame::Array).map(Some),
+            Some('(') => self.array(Frame::Tuple).map(Some),
+            Some(quote) if opens_string(quote) && self.only_begins(place) => {
+                self.notes.add(Change::Unfinished, self.cursor.at);
+                self.cursor.at = self.cursor.text.len();
+                Ok(None)
+            }
+            Some(quote) if opens_string(quote) => Ok(Some(Value::String(self.string(place)?))),
+            Some(_) if self.is_prefixed() => {
+                self.notes.add(Change::Literal, self.cursor.at);
+                self.cursor.at += 1;
+                Ok(Some(Value::String(self.string(place)?)))
+            }
+            Some(_) => Ok(self.bare(place)),
+        }
+    }
+
+    /// Whether the text ends behind the opening quote here.
+    fn only_begins(&self, place: Place) -> bool {
+        place != Place::Top
+            && self
+                .cursor
+                .char(self.cursor.after(self.cursor.at))
+                .is_none()
+    }
+
+    /// Whether a Python string such as `u'text'` or `b'text'` stands here.
+    pub(super) fn is_prefixed(&self) -> bool {
+        matches!(self.cursor.peek(), Some('u' | 'b'))
+            && matches!(self.cursor.char(self.cursor.at + 1), Some('"' | '\''))
+    }
+
+    /// Whether a value such as `#fff` begins here, and no comment.
+    fn is_colour(&self, place: Place) -> bool {
+        let next = self.cursor.char(self.cursor.at + 1);
+        place == Place::Member
+            && self.cursor.peek() == Some('#')
+            && next.is_some_and(char::is_alphanumeric)
+    }
+
+    /// Passes white space and comments.
+    pub(super) fn gap(&mut self) {
+        loop {
+            let at = self.cursor.skip_space(self.cursor.at);
+            self.cursor.at = at;
+            let Some(end) = self.cursor.comment_end(at).filter(|end| *end > at) else {
+                return;
+            };
+            self.notes.add(Change::Comment, at);
+            self.cursor.at = end;
+        }
+    }
+
+    /// Whether nothing follows that could belong to the document.
+    pub(super) fn ended(&self) -> bool {
+        self.cursor.peek().is_none() || self.is_fence(self.cursor.at)
+    }
+
+    pub(super) fn enter(&mut self, frame: Frame) -> Result<(), Unreadable> {
+        if self.frames.len() == MAX_DEPTH {
+            let (line, column) = place(self.cursor.text, self.cursor.at);
+            return Err(Unreadable::TooDeep { line, column });
+        }
+        self.frames.push(frame);
+        Ok(())
+    }
+
+    pub(super) fn unexpected(&self, expected: &'static str) -> Unreadable {
+        let (line, column) = place(self.cursor.text, self.cursor.at);
+        let rest = self.cursor.slice(self.cursor.at, self.cursor.text.len());
+        Unreadable::Unexpected {
+            expected,
+            found: excerpt(rest),
+            line,
+            column,
+        }
+    }
+
+    /// The string whose opening quote stands here.
+    pub(super) fn string(&mut self, place: Place) -> Result<String, Unreadable> {
+        let start = self.cursor.at;
+        let quote = self.cursor.peek().unwrap_or('"');
+        match quote {
+            '"' => {}
+            '\'' | '`' => self.notes.add(Change::SingleQuote, start),
+            _ => self.notes.add(Change::TypographicQuote, start),
+        }
+        let behind = self.cursor.skip(start, |character| character == quote);
+        let run = (behind - start) / quote.len_utf8();
+        let count = match run {
+            2 if self.empty_ends(behind) => 0,
+            1..=3 => run,
+            _ => 0,
+        };
+        if run > 2 || count == 2 {
+            self.notes.add(Change::DoubledQuote, start);
+        }
+        if count == 0 {
+            self.cursor.at = behind;
+            return Ok(String::new());
+        }
+        let span = self.string_end(Opening {
+            content: behind,
+            quote,
+            count,
+            place,
+        });
+        match span.closing {
+            Closing::Quote => {}
+            Closing::Repeated => self.notes.add(Change::DoubledQuote, span.content_end),
+            Closing::Missing => self.notes.add(Change::MissingQuote, span.content_end),
+            Closing::Lost => {
+                self.cursor.at = self.cursor.after(span.resume);
+                return Err(self.unexpected("a comma or a closing bracket"));
+            }
+        }
+        self.cursor.at = span.resume;
+        let mut content = self.cursor.slice(behind, span.content_end);
+        let solid = content.trim_end();
+        if place == Place::Key
+            && content
+                .get(solid.len()..)
+                .is_some_and(|end| end.contains('\n'))
+        {
+            // A line break between a key and its closing quote is layout.
+            self.notes.add(Change::RawControl, behind + solid.len());
+            content = solid;
+        }
+        Ok(escape::decode(content, quote, behind, &mut self.notes))
+    }
+
+    /// Whether two quotes that end at `behind` are an empty string.
+    fn empty_ends(&self, behind: usize) -> bool {
+        let solid = self.cursor.skip_space(behind);
+        self.separates(solid)
+            || self.cursor.char(solid).is_some_and(|next| {
+                matches!(next, ':' | '=') || opens_string(next) || self.key_begins(solid)
+            })
+    }
+}

@@ -1,0 +1,3 @@
+//! What the crate promises, tested through its public functions.
+
+mod repair;
