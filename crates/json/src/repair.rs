@@ -45,10 +45,7 @@ pub struct Read {
 /// object that gives one key two different values: nothing says which of them is meant.
 pub fn read(text: &str) -> Result<Read, Unreadable> {
     match parse(text) {
-        Ok(value) => Ok(Read {
-            value,
-            repairs: Vec::new(),
-        }),
+        Ok(value) => Ok(Read { value, repairs: Vec::new() }),
         Err(Unreadable::Syntax { .. }) => document::read(text),
         Err(refused) => Err(refused),
     }

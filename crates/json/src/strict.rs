@@ -32,19 +32,14 @@ pub(crate) enum Why {
 pub(crate) fn parse(text: &str) -> Result<Value, Refusal> {
     let fault = RefCell::new(None);
     let mut source = serde_json::Deserializer::from_str(text);
-    let node = Node {
-        depth: 0,
-        fault: &fault,
-    };
-    node.deserialize(&mut source)
-        .and_then(|value| source.end().map(|()| value))
-        .map_err(|error| Refusal {
+    let node = Node { depth: 0, fault: &fault };
+    node.deserialize(&mut source).and_then(|value| source.end().map(|()| value)).map_err(|error| {
+        Refusal {
             line: error.line(),
             column: error.column(),
-            why: fault
-                .take()
-                .unwrap_or_else(|| Why::Syntax(error.to_string())),
-        })
+            why: fault.take().unwrap_or_else(|| Why::Syntax(error.to_string())),
+        }
+    })
 }
 
 #[derive(Clone, Copy)]
@@ -59,10 +54,7 @@ impl Node<'_> {
             self.fault.replace(Some(Why::TooDeep));
             return Err(E::custom("nested too deep"));
         }
-        Ok(Self {
-            depth: self.depth + 1,
-            ..self
-        })
+        Ok(Self { depth: self.depth + 1, ..self })
     }
 }
 
@@ -129,8 +121,7 @@ impl<'de> Visitor<'de> for Node<'_> {
                 }
                 Entry::Occupied(place) if *place.get() == value => {}
                 Entry::Occupied(place) => {
-                    self.fault
-                        .replace(Some(Why::Duplicate(place.key().clone())));
+                    self.fault.replace(Some(Why::Duplicate(place.key().clone())));
                     return Err(A::Error::custom("repeated key"));
                 }
             }

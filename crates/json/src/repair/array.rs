@@ -18,10 +18,7 @@ pub(super) struct Items {
 
 impl Items {
     pub(super) fn after(first: Value) -> Self {
-        Self {
-            values: vec![first],
-            ..Self::default()
-        }
+        Self { values: vec![first], ..Self::default() }
     }
 }
 
@@ -137,9 +134,7 @@ impl Parser<'_> {
     fn is_doubled_closer(&self, closer: char) -> bool {
         let comma = self.cursor.skip_space(self.cursor.at + 1);
         let next = self.cursor.skip_space(comma + 1);
-        self.cursor
-            .solid_before(self.cursor.at, 0)
-            .is_some_and(|(_, before)| before == closer)
+        self.cursor.solid_before(self.cursor.at, 0).is_some_and(|(_, before)| before == closer)
             && self.cursor.char(comma) == Some(',')
             && self.cursor.char(next) == Some('{')
     }
@@ -147,9 +142,7 @@ impl Parser<'_> {
     /// Passes `...` or `…` where an item or a member would stand.
     pub(super) fn ellipsis(&mut self) -> bool {
         let at = self.cursor.at;
-        let end = self
-            .cursor
-            .skip(at, |character| matches!(character, '.' | '…'));
+        let end = self.cursor.skip(at, |character| matches!(character, '.' | '…'));
         let dots = self.cursor.slice(at, end);
         let whole = dots.len() >= 3 && self.separates(self.cursor.skip_space(end));
         if whole {

@@ -17,14 +17,7 @@ impl Parser<'_> {
             let literal = cut_literal(token);
             let sign = matches!(token, "-" | "+" | ".");
             if sign || literal.is_some() {
-                self.notes.add(
-                    if sign {
-                        Change::Unfinished
-                    } else {
-                        Change::Literal
-                    },
-                    start,
-                );
+                self.notes.add(if sign { Change::Unfinished } else { Change::Literal }, start);
                 self.cursor.at = behind;
                 return literal;
             }
@@ -43,9 +36,7 @@ impl Parser<'_> {
         self.cursor.at = end;
         self.stray_quote();
         self.notes.add(Change::BareText, start);
-        Some(Value::String(
-            self.cursor.slice(start, end).trim_end().to_owned(),
-        ))
+        Some(Value::String(self.cursor.slice(start, end).trim_end().to_owned()))
     }
 
     /// A lone closing quote behind a bare value.
@@ -75,10 +66,7 @@ impl Parser<'_> {
         match self.cursor.char(solid) {
             Some(',') if place == Place::Member => {
                 let next = self.cursor.skip_space(solid + 1);
-                let digit = self
-                    .cursor
-                    .char(next)
-                    .is_some_and(|next| next.is_ascii_digit());
+                let digit = self.cursor.char(next).is_some_and(|next| next.is_ascii_digit());
                 !digit || self.key_begins(next)
             }
             _ if self.separates(solid) || self.is_stray_quote(solid) => true,
@@ -149,9 +137,7 @@ pub(super) fn scalar(token: &str) -> Option<(Value, Option<Change>)> {
 /// The literal whose beginning the text ends with.
 fn cut_literal(token: &str) -> Option<Value> {
     let whole = |literals: [&str; 2]| {
-        literals
-            .iter()
-            .any(|literal| literal.len() > token.len() && literal.starts_with(token))
+        literals.iter().any(|literal| literal.len() > token.len() && literal.starts_with(token))
     };
     match token.len() {
         0 | 1 => None,
@@ -175,10 +161,7 @@ fn number(token: &str) -> Option<(Value, Option<Change>)> {
         None => ("", token),
     };
     let digits = without_separators(digits)?;
-    let number = match digits
-        .strip_prefix("0x")
-        .or_else(|| digits.strip_prefix("0X"))
-    {
+    let number = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
         Some(hex) if hex.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
             let value = i64::from_str_radix(hex, 16).ok()?;
             Number::from(if sign.is_empty() { value } else { -value })

@@ -16,15 +16,8 @@ pub(super) struct Cursor<'t> {
 
 impl<'t> Cursor<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        let looks = text
-            .len()
-            .saturating_mul(LOOKS_PER_BYTE)
-            .saturating_add(4096);
-        Self {
-            text,
-            at: 0,
-            looks: Cell::new(looks),
-        }
+        let looks = text.len().saturating_mul(LOOKS_PER_BYTE).saturating_add(4096);
+        Self { text, at: 0, looks: Cell::new(looks) }
     }
 
     /// Whether the work bound is met; from then on every look finds the end of the text.
@@ -63,9 +56,7 @@ impl<'t> Cursor<'t> {
     }
 
     pub(super) fn starts_with(&self, at: usize, prefix: &str) -> bool {
-        self.text
-            .get(at..)
-            .is_some_and(|rest| rest.starts_with(prefix))
+        self.text.get(at..).is_some_and(|rest| rest.starts_with(prefix))
     }
 
     /// The offset of the first character from `at` on that fails `belongs`.
@@ -101,8 +92,7 @@ impl<'t> Cursor<'t> {
             }
             return Some((end + 2).min(self.text.len()));
         }
-        self.begins_comment(at)
-            .then(|| self.skip(at, |character| character != '\n'))
+        self.begins_comment(at).then(|| self.skip(at, |character| character != '\n'))
     }
 
     pub(super) fn begins_comment(&self, at: usize) -> bool {

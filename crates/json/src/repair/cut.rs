@@ -11,11 +11,7 @@ impl Parser<'_> {
         if let Some(quote) = seen.unpaired
             && opening.place != Place::Key
         {
-            return Span {
-                content_end: quote,
-                resume: quote,
-                closing: Closing::Lost,
-            };
+            return Span { content_end: quote, resume: quote, closing: Closing::Lost };
         }
         match opening.place {
             Place::Top => Self::missing(end),

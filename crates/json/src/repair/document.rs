@@ -10,6 +10,7 @@ use super::look::{Place, opens_string};
 use super::note::{Change, Notes, Repair};
 use super::unreadable::Unreadable;
 use super::value::Parser;
+use crate::strict::MAX_DEPTH;
 
 /// Reads what is not valid JSON.
 pub(super) fn read(text: &str) -> Result<Read, Unreadable> {
@@ -17,17 +18,9 @@ pub(super) fn read(text: &str) -> Result<Read, Unreadable> {
         return Finder::new(text).read();
     };
     let mut read = super::parse(&unescaped)
-        .map(|value| Read {
-            value,
-            repairs: Vec::new(),
-        })
+        .map(|value| Read { value, repairs: Vec::new() })
         .or_else(|_| Finder::new(&unescaped).read())?;
-    let repair = Repair {
-        change: Change::EscapedText,
-        line: 1,
-        column: 1,
-        times: 1,
-    };
+    let repair = Repair { change: Change::EscapedText, line: 1, column: 1, times: 1 };
     read.repairs.insert(0, repair);
     Ok(read)
 }
@@ -36,10 +29,7 @@ pub(super) fn read(text: &str) -> Result<Read, Unreadable> {
 fn unescaped(text: &str) -> Option<String> {
     let text = text.trim();
     let mut inside = text.strip_prefix(['{', '['])?.trim_start();
-    while let Some(rest) = inside
-        .strip_prefix("\\n")
-        .or_else(|| inside.strip_prefix("\\t"))
-    {
+    while let Some(rest) = inside.strip_prefix("\\n").or_else(|| inside.strip_prefix("\\t")) {
         inside = rest.trim_start();
     }
     if !inside.starts_with("\\\"") {
@@ -58,15 +48,8 @@ struct Finder<'t> {
 impl<'t> Finder<'t> {
     fn new(text: &'t str) -> Self {
         let cursor = Cursor::new(text);
-        let parser = Parser {
-            cursor,
-            notes: Notes::default(),
-            frames: Vec::new(),
-        };
-        Self {
-            parser,
-            documents: Vec::new(),
-        }
+        let parser = Parser { cursor, notes: Notes::default(), frames: Vec::new() };
+        Self { parser, documents: Vec::new() }
     }
 
     fn read(mut self) -> Result<Read, Unreadable> {
@@ -79,14 +62,11 @@ impl<'t> Finder<'t> {
         if text.trim().is_empty() {
             return Err(Unreadable::Empty);
         }
-        let value = self.combined().ok_or_else(|| Unreadable::no_json(text))?;
+        let value = self.combined()?.ok_or_else(|| Unreadable::no_json(text))?;
         if self.parser.notes.is_empty() {
             self.parser.notes.add(Change::Space, 0);
         }
-        Ok(Read {
-            value,
-            repairs: self.parser.notes.finish(text),
-        })
+        Ok(Read { value, repairs: self.parser.notes.finish(text) })
     }
 
     fn find(&mut self) -> Result<(), Unreadable> {
@@ -99,10 +79,7 @@ impl<'t> Finder<'t> {
         let notes = self.parser.notes.mark();
         let document = self.next_document(start);
         // A fence behind the first bracket may be part of a string.
-        if self
-            .next_fence(start)
-            .is_some_and(|fence| document.is_none_or(|at| fence < at))
-        {
+        if self.next_fence(start).is_some_and(|fence| document.is_none_or(|at| fence < at)) {
             self.fenced()?;
         }
         if self.documents.is_empty() {
@@ -195,21 +172,13 @@ impl<'t> Finder<'t> {
             let Some(closing) = self.next_fence(self.parser.cursor.at) else {
                 break;
             };
-            at = self
-                .parser
-                .cursor
-                .skip(closing, |character| character == '`');
+            at = self.parser.cursor.skip(closing, |character| character == '`');
         }
         Ok(())
     }
 
     fn next_fence(&self, from: usize) -> Option<usize> {
-        self.parser
-            .cursor
-            .text
-            .get(from..)?
-            .find("```")
-            .map(|found| from + found)
+        self.parser.cursor.text.get(from..)?.find("```").map(|found| from + found)
     }
 
     /// The text as one value without an opening bracket: a tuple, a string, a literal, a number,
@@ -292,7 +261,7 @@ impl<'t> Finder<'t> {
     }
 
     /// The one document, or an array of those that say something.
-    fn combined(&mut self) -> Option<Value> {
+    fn combined(&mut self) -> Result<Option<Value>, Unreadable> {
         let documents = std::mem::take(&mut self.documents);
         let found = documents.len();
         let says_nothing = |value: &Value| match value {
@@ -316,9 +285,23 @@ impl<'t> Finder<'t> {
             self.parser.notes.add(Change::SpareDocument, 0);
         }
         if kept.len() > 1 {
+            // The array around them is one level more than any of them was checked for.
+            if kept.iter().any(|document| depth(document) >= MAX_DEPTH) {
+                return Err(Unreadable::TooDeep { line: 1, column: 1 });
+            }
             self.parser.notes.add(Change::Documents, 0);
-            return Some(Value::Array(kept));
+            return Ok(Some(Value::Array(kept)));
         }
-        kept.pop()
+        Ok(kept.pop())
     }
+}
+
+/// The levels of a document; none is deeper than the parser lets it be.
+fn depth(value: &Value) -> usize {
+    let deepest = match value {
+        Value::Array(items) => items.iter().map(depth).max(),
+        Value::Object(members) => members.values().map(depth).max(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return 0,
+    };
+    1 + deepest.unwrap_or(0)
 }

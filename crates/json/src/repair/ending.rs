@@ -77,11 +77,7 @@ impl Parser<'_> {
                     && self.cursor.char(next + 2) != Some(character) =>
                 {
                     let resume = next + 2;
-                    return Some(Span {
-                        content_end: at,
-                        resume,
-                        closing: Closing::Repeated,
-                    });
+                    return Some(Span { content_end: at, resume, closing: Closing::Repeated });
                 }
                 _ => at = next,
             }
@@ -142,19 +138,11 @@ impl Parser<'_> {
             };
             if opening.count > 1 || (goes_on && !seen.passage) {
                 let closing = Closing::Repeated;
-                return Some(Span {
-                    content_end: at,
-                    resume: behind,
-                    closing,
-                });
+                return Some(Span { content_end: at, resume: behind, closing });
             }
         }
         if self.ends(at, after, opening.place, seen.passage) {
-            return Some(Span {
-                content_end: at,
-                resume: after,
-                closing: Closing::Quote,
-            });
+            return Some(Span { content_end: at, resume: after, closing: Closing::Quote });
         }
         let before = self.ends_before(at, opening, *seen);
         if before.is_none() {
@@ -218,10 +206,8 @@ impl Parser<'_> {
             return true;
         }
         let word_end = self.word_end(solid);
-        let noise = word_end > solid
-            && self
-                .quoted_key_colon(self.cursor.skip_space(word_end))
-                .is_some();
+        let noise =
+            word_end > solid && self.quoted_key_colon(self.cursor.skip_space(word_end)).is_some();
         let other = opens_string(character)
             || matches!(character, '[' | '{' | '.' | '…' | ',')
             || self.cursor.begins_comment(solid);
@@ -303,11 +289,7 @@ impl Parser<'_> {
     /// The comma before the bare key that ends at the colon at `colon`.
     fn bare_key_before(&self, colon: usize, floor: usize) -> Option<usize> {
         let mut at = colon;
-        while let Some(character) = self
-            .cursor
-            .before(at)
-            .filter(|character| is_word(*character))
-        {
+        while let Some(character) = self.cursor.before(at).filter(|character| is_word(*character)) {
             at -= character.len_utf8();
             if at <= floor {
                 return None;
@@ -320,18 +302,13 @@ impl Parser<'_> {
     fn short_string_ends_well(&self, at: usize) -> bool {
         let quote = self.cursor.char(at);
         let content = self.cursor.after(at);
-        let end = self.cursor.skip(content, |character| {
-            Some(character) != quote && character != '\n'
-        });
+        let end =
+            self.cursor.skip(content, |character| Some(character) != quote && character != '\n');
         let solid = self.cursor.skip_space(self.cursor.after(end));
         self.cursor.char(end) == quote && self.separates(solid)
     }
 
     pub(super) const fn missing(content_end: usize) -> Span {
-        Span {
-            content_end,
-            resume: content_end,
-            closing: Closing::Missing,
-        }
+        Span { content_end, resume: content_end, closing: Closing::Missing }
     }
 }

@@ -76,10 +76,7 @@ fn coded(rest: &str, text: &mut String) -> (usize, Option<Change>) {
         text.push(character);
         return (taken, None);
     }
-    let low = rest
-        .get(taken..)
-        .filter(|rest| rest.starts_with("\\u"))
-        .and_then(|r| hex(r, 2, 4));
+    let low = rest.get(taken..).filter(|rest| rest.starts_with("\\u")).and_then(|r| hex(r, 2, 4));
     match low {
         Some(low @ 0xDC00..=0xDFFF) if code < 0xDC00 => {
             let joined = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);

@@ -40,10 +40,7 @@ impl Parser<'_> {
 
     /// The end of a short quoted text on one line that begins at `at`.
     fn quoted_end(&self, at: usize) -> Option<usize> {
-        let open = self
-            .cursor
-            .char(at)
-            .filter(|character| opens_string(*character))?;
+        let open = self.cursor.char(at).filter(|character| opens_string(*character))?;
         let mut end = self.cursor.after(at);
         for _ in 0..KEY {
             let character = self.cursor.char(end)?;
@@ -104,11 +101,7 @@ impl Parser<'_> {
     pub(super) fn word_end(&self, at: usize) -> usize {
         let mut end = at;
         for _ in 0..KEY {
-            match self
-                .cursor
-                .char(end)
-                .filter(|character| is_word(*character))
-            {
+            match self.cursor.char(end).filter(|character| is_word(*character)) {
                 Some(character) => end += character.len_utf8(),
                 None => return end,
             }
@@ -127,9 +120,7 @@ impl Parser<'_> {
 
     /// Whether an open container, from the innermost outward, is closed by `closer`, and which.
     pub(super) fn frame_closed_by(&self, closer: char) -> Option<usize> {
-        self.frames
-            .iter()
-            .rposition(|frame| frame.closer() == closer)
+        self.frames.iter().rposition(|frame| frame.closer() == closer)
     }
 
     /// Whether the closing bracket at `at` is followed by what may follow one.
@@ -161,14 +152,8 @@ impl Parser<'_> {
     /// quote is the same.
     pub(super) fn inline_object_begins(&self, at: usize, quote: char) -> bool {
         let key = self.cursor.skip_space(self.cursor.after(at));
-        let same = self
-            .cursor
-            .char(key)
-            .is_some_and(|open| closes_string(quote, open));
-        same && self
-            .cursor
-            .char(self.cursor.after(key))
-            .is_some_and(is_word)
+        let same = self.cursor.char(key).is_some_and(|open| closes_string(quote, open));
+        same && self.cursor.char(self.cursor.after(key)).is_some_and(is_word)
             && self.quoted_key_colon(key).is_some()
     }
 }

@@ -17,13 +17,7 @@ pub struct Repair {
 
 impl fmt::Display for Repair {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            out,
-            "{} at {}:{}",
-            self.change.words(),
-            self.line,
-            self.column
-        )?;
+        write!(out, "{} at {}:{}", self.change.words(), self.line, self.column)?;
         match self.times {
             0 | 1 => Ok(()),
             times => write!(out, " and {} more", times - 1),
@@ -148,21 +142,14 @@ impl Notes {
 
     /// A mark to go back to when a reading is given up.
     pub(super) fn mark(&self) -> Self {
-        Self {
-            entries: self.entries.clone(),
-        }
+        Self { entries: self.entries.clone() }
     }
 
     pub(super) fn finish(mut self, text: &str) -> Vec<Repair> {
         self.entries.sort_by_key(|(change, at, _)| (*at, *change));
         let repair = |(change, at, times)| {
             let (line, column) = place(text, at);
-            Repair {
-                change,
-                line,
-                column,
-                times,
-            }
+            Repair { change, line, column, times }
         };
         self.entries.into_iter().map(repair).collect()
     }

@@ -73,11 +73,9 @@ impl Parser<'_> {
             Some('}') => Ok(self.close(open)),
             // Then it was the bracket before the joined items that closed nothing, or it was not.
             Some(']') if open.joined => Err(self.unexpected("a key in double quotes")),
-            Some(closer @ (']' | ')')) => Ok(if self.other_closer(closer) {
-                self.done(open)
-            } else {
-                Step::On
-            }),
+            Some(closer @ (']' | ')')) => {
+                Ok(if self.other_closer(closer) { self.done(open) } else { Step::On })
+            }
             Some(',') => {
                 if open.comma.is_some() || !open.begun {
                     self.notes.add(Change::ExtraComma, at);
@@ -176,9 +174,7 @@ impl Parser<'_> {
             Some(':') => self.cursor.at += 1,
             Some('=') => {
                 self.notes.add(Change::MissingColon, self.cursor.at);
-                self.cursor.at = self
-                    .cursor
-                    .skip(self.cursor.at, |sign| matches!(sign, '=' | '>'));
+                self.cursor.at = self.cursor.skip(self.cursor.at, |sign| matches!(sign, '=' | '>'));
             }
             Some(',' | '}') if !open.begun => return self.set(Value::String(key), at),
             Some(',' | '}' | ']') => {}

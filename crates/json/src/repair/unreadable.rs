@@ -81,17 +81,11 @@ pub enum Unreadable {
 
 impl Unreadable {
     pub(super) fn duplicate(key: &str, line: usize, column: usize) -> Self {
-        Self::Duplicate {
-            key: excerpt(key),
-            line,
-            column,
-        }
+        Self::Duplicate { key: excerpt(key), line, column }
     }
 
     pub(super) fn no_json(text: &str) -> Self {
-        Self::NoJson {
-            begins: excerpt(text.trim_start()),
-        }
+        Self::NoJson { begins: excerpt(text.trim_start()) }
     }
 }
 

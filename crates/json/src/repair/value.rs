@@ -71,11 +71,7 @@ impl Parser<'_> {
 
     /// Whether the text ends behind the opening quote here.
     fn only_begins(&self, place: Place) -> bool {
-        place != Place::Top
-            && self
-                .cursor
-                .char(self.cursor.after(self.cursor.at))
-                .is_none()
+        place != Place::Top && self.cursor.char(self.cursor.after(self.cursor.at)).is_none()
     }
 
     /// Whether a Python string such as `u'text'` or `b'text'` stands here.
@@ -122,12 +118,7 @@ impl Parser<'_> {
     pub(super) fn unexpected(&self, expected: &'static str) -> Unreadable {
         let (line, column) = place(self.cursor.text, self.cursor.at);
         let rest = self.cursor.slice(self.cursor.at, self.cursor.text.len());
-        Unreadable::Unexpected {
-            expected,
-            found: excerpt(rest),
-            line,
-            column,
-        }
+        Unreadable::Unexpected { expected, found: excerpt(rest), line, column }
     }
 
     /// The string whose opening quote stands here.
@@ -153,12 +144,7 @@ impl Parser<'_> {
             self.cursor.at = behind;
             return Ok(String::new());
         }
-        let span = self.string_end(Opening {
-            content: behind,
-            quote,
-            count,
-            place,
-        });
+        let span = self.string_end(Opening { content: behind, quote, count, place });
         match span.closing {
             Closing::Quote => {}
             Closing::Repeated => self.notes.add(Change::DoubledQuote, span.content_end),
@@ -171,11 +157,7 @@ impl Parser<'_> {
         self.cursor.at = span.resume;
         let mut content = self.cursor.slice(behind, span.content_end);
         let solid = content.trim_end();
-        if place == Place::Key
-            && content
-                .get(solid.len()..)
-                .is_some_and(|end| end.contains('\n'))
-        {
+        if place == Place::Key && content.get(solid.len()..).is_some_and(|end| end.contains('\n')) {
             // A line break between a key and its closing quote is layout.
             self.notes.add(Change::RawControl, behind + solid.len());
             content = solid;

@@ -20,6 +20,9 @@ fn depth_and_length_are_bounded_on_both_paths() {
     assert_eq!(told(read(&nested(65, "1"))), too_deep(65));
     assert_eq!(told(read(&nested(65, "1,"))), too_deep(65));
     assert_eq!(told(read(&format!("(1, {}", nested(64, "")))), too_deep(68));
+    // Several documents become an array, which is a level of its own.
+    assert_eq!(told(read(&format!("{} [2]", nested(64, "1")))), too_deep(1));
+    assert!(read(&format!("{} [2]", nested(63, "1"))).is_ok());
 
     let longest = format!("\"{}\"", "x".repeat(MAX_BYTES - 2));
     assert!(read(&longest).is_ok());
@@ -39,10 +42,7 @@ fn a_refusal_quotes_little_and_on_one_line() {
         format!("{{\"{escaped}\": 1, \"{escaped}\": 2}}"),
     ] {
         let refusal = read(&text).unwrap_err().to_string();
-        assert!(
-            refusal.len() < 200 && !refusal.contains(char::is_control),
-            "{refusal}"
-        );
+        assert!(refusal.len() < 200 && !refusal.contains(char::is_control), "{refusal}");
         let quoted = refusal.split('`').nth(1).unwrap();
         assert!((8..=40).contains(&quoted.chars().count()), "{refusal}");
     }

@@ -6,14 +6,9 @@ use toolcrib_json::repair::{read, read_strict};
 use super::told;
 
 fn assert_told(cases: &[(&str, &str)]) {
-    let expected: Vec<_> = cases
-        .iter()
-        .map(|(text, told)| format!("{text} => {told}"))
-        .collect();
-    let got: Vec<_> = cases
-        .iter()
-        .map(|(text, _)| format!("{text} => {}", told(read(text))))
-        .collect();
+    let expected: Vec<_> = cases.iter().map(|(text, told)| format!("{text} => {told}")).collect();
+    let got: Vec<_> =
+        cases.iter().map(|(text, _)| format!("{text} => {}", told(read(text)))).collect();
     assert_eq!(got.join("\n"), expected.join("\n"));
 }
 
@@ -143,48 +138,30 @@ fn what_has_no_plain_intent_is_refused_with_the_cure() {
 #[test]
 fn python_literals_are_read_as_what_they_say() {
     let cases = [
-        (
-            "{'a': None, 'b': True, 'c': False}",
-            json!({"a": null, "b": true, "c": false}),
-        ),
-        (
-            "{'a': \"it's\", 'b': 'say \"hi\"'}",
-            json!({"a": "it's", "b": "say \"hi\""}),
-        ),
+        ("{'a': None, 'b': True, 'c': False}", json!({"a": null, "b": true, "c": false})),
+        ("{'a': \"it's\", 'b': 'say \"hi\"'}", json!({"a": "it's", "b": "say \"hi\""})),
         (
             r"{'a': 'it\'s', 'b': 'x\\y', 'c': '\n\t'}",
             json!({"a": "it's", "b": "x\\y", "c": "\n\t"}),
         ),
-        (
-            "{'a': 'it's fine', 'b': 1}",
-            json!({"a": "it's fine", "b": 1}),
-        ),
+        ("{'a': 'it's fine', 'b': 1}", json!({"a": "it's fine", "b": 1})),
         (
             "{'a': (1, 'b', None), 'c': (1,), 'd': ()}",
             json!({"a": [1, "b", null], "c": [1], "d": []}),
         ),
         ("{'a': [{'b': ['c',],},],}", json!({"a": [{"b": ["c"]}]})),
-        (
-            "{'a': {'x', 'y'}, 1: 'one', None: 2}",
-            json!({"a": ["x", "y"], "1": "one", "None": 2}),
-        ),
+        ("{'a': {'x', 'y'}, 1: 'one', None: 2}", json!({"a": ["x", "y"], "1": "one", "None": 2})),
         (
             "{'a': 'x, y: z', 'b': '{not: an object}'}",
             json!({"a": "x, y: z", "b": "{not: an object}"}),
         ),
-        (
-            "{'a': '', 'b': \"\", '': ''}",
-            json!({"a": "", "b": "", "": ""}),
-        ),
+        ("{'a': '', 'b': \"\", '': ''}", json!({"a": "", "b": "", "": ""})),
         ("{'a': '''two\nlines'''}", json!({"a": "two\nlines"})),
         (
             r"{'a': 'C:\\dir', 'b': '\xe9', 'c': '\u00e9'}",
             json!({"a": "C:\\dir", "b": "é", "c": "é"}),
         ),
-        (
-            "{'a': -1.5e-3, 'b': 1_000, 'c': 0xff}",
-            json!({"a": -0.0015, "b": 1000, "c": 255}),
-        ),
+        ("{'a': -1.5e-3, 'b': 1_000, 'c': 0xff}", json!({"a": -0.0015, "b": 1000, "c": 255})),
         ("[{'a': 1}, {'a': 2}]", json!([{"a": 1}, {"a": 2}])),
         ("('a', 'b')", json!(["a", "b"])),
     ];
@@ -207,30 +184,15 @@ fn a_repeated_key_is_read_if_its_values_are_equal_and_refused_if_not() {
         r#"{"name": "ok", 'name': "evil"}"#,
         r#"{"name": "ok", "name": "evil",}"#,
     ] {
-        assert!(
-            told(read(text)).starts_with("refused: the key `name` stands twice"),
-            "{text}"
-        );
+        assert!(told(read(text)).starts_with("refused: the key `name` stands twice"), "{text}");
     }
-    let strict = read_strict(r#"{"name": "ok", "name": "evil"}"#)
-        .unwrap_err()
-        .to_string();
-    assert!(
-        strict.starts_with("the key `name` stands twice"),
-        "{strict}"
-    );
+    let strict = read_strict(r#"{"name": "ok", "name": "evil"}"#).unwrap_err().to_string();
+    assert!(strict.starts_with("the key `name` stands twice"), "{strict}");
 }
 
 #[test]
 fn strict_reading_repairs_nothing() {
-    for text in [
-        "{'a': 1}",
-        r#"{"a": 1,}"#,
-        r#"{"a": 1} x"#,
-        "",
-        r#"{"a": NaN}"#,
-        "// c\n{}",
-    ] {
+    for text in ["{'a': 1}", r#"{"a": 1,}"#, r#"{"a": 1} x"#, "", r#"{"a": NaN}"#, "// c\n{}"] {
         let refusal = read_strict(text).unwrap_err().to_string();
         assert!(refusal.starts_with("not valid JSON: "), "{text}: {refusal}");
     }

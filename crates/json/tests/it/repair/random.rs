@@ -41,10 +41,7 @@ fn object() -> impl Strategy<Value = Value> {
 /// The value as Python writes it.
 fn python(value: &Value) -> String {
     let quoted = |text: &str| {
-        let escaped = text
-            .replace('\\', "\\\\")
-            .replace('\'', "\\'")
-            .replace('\n', "\\n");
+        let escaped = text.replace('\\', "\\\\").replace('\'', "\\'").replace('\n', "\\n");
         format!("'{escaped}'")
     };
     match value {
@@ -54,18 +51,12 @@ fn python(value: &Value) -> String {
         Value::Number(number) => number.to_string(),
         Value::String(text) => quoted(text),
         Value::Array(items) => {
-            format!(
-                "[{}]",
-                items.iter().map(python).collect::<Vec<_>>().join(", ")
-            )
+            format!("[{}]", items.iter().map(python).collect::<Vec<_>>().join(", "))
         }
         Value::Object(members) => {
             let member =
                 |(key, value): (&String, &Value)| format!("{}: {}", quoted(key), python(value));
-            format!(
-                "{{{}}}",
-                members.iter().map(member).collect::<Vec<_>>().join(", ")
-            )
+            format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(", "))
         }
     }
 }
@@ -79,15 +70,11 @@ fn broken(text: &str, changes: &[(u8, prop::sample::Index, char)]) -> String {
             0 => text.truncate(at),
             1 if at < text.len() => drop(text.remove(at)),
             2 => text.insert(at, *character),
-            _ => text
-                .iter_mut()
-                .skip(at)
-                .take(40)
-                .for_each(|place| match place {
-                    '"' => *place = '\'',
-                    '\'' => *place = '"',
-                    _ => {}
-                }),
+            _ => text.iter_mut().skip(at).take(40).for_each(|place| match place {
+                '"' => *place = '\'',
+                '\'' => *place = '"',
+                _ => {}
+            }),
         }
     }
     text.into_iter().collect()
