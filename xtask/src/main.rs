@@ -1,3 +1,8 @@
-//! The project's chores.
+//! The door of the chores: `cargo xtask WORD`.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    xtask::main(&words)
+}

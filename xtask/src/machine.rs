@@ -1,0 +1,49 @@
+//! The only file here that starts programs, reads the environment and prints.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The folder of the repository.
+pub fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_path_buf()
+}
+
+/// A program that will run in the folder of the repository, with our environment.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "chores run the developer's own programs"
+)]
+pub fn program(name: impl AsRef<Path>) -> Command {
+    let mut command = Command::new(name.as_ref());
+    command.current_dir(root());
+    command
+}
+
+/// The cargo that `PATH` names; rustup gives it the toolchain of the one that started us.
+pub fn cargo() -> Command {
+    program("cargo")
+}
+
+/// Whether nobody is watching, so that a skipped check must not pass for a done one.
+pub(crate) fn unattended() -> bool {
+    variable("CI").is_some_and(|value| value == "true")
+}
+
+/// One line or more for whoever runs the chore.
+#[expect(
+    clippy::print_stdout,
+    reason = "a chore tells its progress on the terminal"
+)]
+pub(crate) fn say(text: &str) {
+    println!("{text}");
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a chore is steered by the environment"
+)]
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}

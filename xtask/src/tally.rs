@@ -1,0 +1,78 @@
+//! Counts tests from what the test binaries print.
+
+/// The sums over all test binaries of one run.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    passed: u64,
+    failed: u64,
+    /// Tests that did not run, or that said on their way that they checked nothing.
+    pub(crate) skipped: Vec<String>,
+}
+
+impl Tally {
+    /// Reads one line of output.
+    ///
+    /// The harness ends each binary with `test result: ok. 3 passed; 0 failed; ...` and prints
+    /// `test NAME ... ignored` for a test it left out.
+    /// A test that finds nothing to check prints `[skipped] WHY`, past the harness's capture.
+    pub(crate) fn read(&mut self, line: &str) {
+        if let Some((_, why)) = line.split_once("[skipped] ") {
+            self.skipped.push(why.trim().to_owned());
+        } else if let Some(result) = line.strip_prefix("test result: ") {
+            self.passed += count(result, " passed");
+            self.failed += count(result, " failed");
+        } else if let Some((name, _)) = line
+            .strip_prefix("test ")
+            .and_then(|test| test.split_once(" ... ignored"))
+        {
+            self.skipped.push(format!("`{name}` is marked `ignore`"));
+        }
+    }
+
+    /// The closing line of a run.
+    pub(crate) fn line(&self) -> String {
+        format!("{} passed, {} failed", self.passed, self.failed)
+    }
+}
+
+/// The number in front of a word: 3 for `passed` in `ok. 3 passed; 0 failed`.
+fn count(result: &str, word: &str) -> u64 {
+    let before = result
+        .split(';')
+        .find_map(|part| part.trim_end().strip_suffix(word));
+    let digits = before.and_then(|text| text.rsplit(' ').next());
+    digits.and_then(|text| text.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Tally;
+
+    #[test]
+    fn sums_all_binaries_and_names_what_was_left_out() {
+        let mut tally = Tally::default();
+        for line in [
+            "running 3 tests",
+            "test engine::a_denied_call_does_not_run ... ok",
+            "test needs_a_day ... ignored, too long",
+            "test peer::agrees_with_python ... [skipped] no Python found",
+            "test result: FAILED. 12 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.02s",
+            "test result: ok. 30 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1.20s",
+        ] {
+            tally.read(line);
+        }
+        let skipped = vec![
+            "`needs_a_day` is marked `ignore`".to_owned(),
+            "no Python found".to_owned(),
+        ];
+        assert_eq!(
+            tally,
+            Tally {
+                passed: 42,
+                failed: 1,
+                skipped
+            }
+        );
+        assert_eq!(tally.line(), "42 passed, 1 failed");
+    }
+}

@@ -1,0 +1,90 @@
+//! What tests and checks need beyond cargo, installed into `.tools`, where git does not look.
+//!
+//! A tool that cannot be had is noted as skipped: the rest can be checked without it.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use crate::machine::{cargo, program, root};
+use crate::report::{Report, finish};
+
+const CARGO_DENY: &str = "0.20.2";
+
+/// The checker of licences, duplicates and bans.
+pub(crate) fn cargo_deny(report: &mut Report) -> Option<PathBuf> {
+    report.tool("cargo-deny", install_cargo_deny)
+}
+
+/// A Python with the peers that tests compare us with, at the versions of the requirements file.
+pub(crate) fn python(report: &mut Report) -> Option<PathBuf> {
+    report.tool("Python", install_python)
+}
+
+fn install_cargo_deny() -> Result<PathBuf> {
+    let place = root().join(".tools");
+    let installed = place.join("bin/cargo-deny");
+    if says_version(&installed, CARGO_DENY) {
+        return Ok(installed);
+    }
+    // Built without optimisation and without its network half: a minute instead of many.
+    // It checks the whole workspace within a second all the same.
+    finish(
+        cargo()
+            .args([
+                "install",
+                "--quiet",
+                "--locked",
+                "--debug",
+                "--no-default-features",
+                "--root",
+            ])
+            .arg(&place)
+            .arg(format!("cargo-deny@{CARGO_DENY}"))
+            .env("CARGO_PROFILE_DEV_DEBUG", "false")
+            .env_remove("CARGO_TARGET_DIR"),
+    )?;
+    Ok(installed)
+}
+
+fn install_python() -> Result<PathBuf> {
+    let place = root().join(".tools/python");
+    let python = place.join("bin/python");
+    let requirements = root().join("xtask/python-requirements.txt");
+    let wanted = read(&requirements)?;
+    // The copy is written last, so an install that broke off is done again.
+    let installed = place.join("installed-requirements.txt");
+    if says_version(&python, "3.") && read(&installed).is_ok_and(|text| text == wanted) {
+        return Ok(python);
+    }
+    finish(
+        program("python3")
+            .args(["-m", "venv", "--clear"])
+            .arg(&place),
+    )?;
+    finish(
+        program(&python)
+            .args([
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--no-input",
+                "--requirement",
+            ])
+            .arg(&requirements),
+    )?;
+    std::fs::write(&installed, wanted).context("cannot note the installed requirements")?;
+    Ok(python)
+}
+
+fn says_version(program_path: &Path, version: &str) -> bool {
+    program(program_path)
+        .arg("--version")
+        .output()
+        .is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains(version))
+}
+
+fn read(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))
+}
