@@ -9,9 +9,7 @@ pub(crate) fn run(report: &mut Report) {
     report.step("format", cargo().args(["fmt", "--all", "--check"]));
     report.step(
         "lints",
-        cargo()
-            .args(["clippy", "--workspace", "--all-targets", "--all-features"])
-            .args(DENY),
+        cargo().args(["clippy", "--workspace", "--all-targets", "--all-features"]).args(DENY),
     );
     report.step(
         "documentation",

@@ -29,9 +29,7 @@ With CI=true in the environment, whatever had to be skipped counts as failed.";
 
 /// Does the chore that the first word names; the words are those after `cargo xtask`.
 pub fn main(words: &[String]) -> ExitCode {
-    let (word, rest) = words
-        .split_first()
-        .map_or(("help", words), |(word, rest)| (word, rest));
+    let (word, rest) = words.split_first().map_or(("help", words), |(word, rest)| (word, rest));
     match (word, rest) {
         ("test", []) => test::run(),
         ("check", []) => {
@@ -41,10 +39,7 @@ pub fn main(words: &[String]) -> ExitCode {
         }
         ("bench", _) => {
             let mut report = Report::default();
-            report.step(
-                "bench",
-                machine::cargo().args(["bench", "--workspace"]).args(rest),
-            );
+            report.step("bench", machine::cargo().args(["bench", "--workspace"]).args(rest));
             report.end()
         }
         ("help" | "--help" | "-h", _) => {

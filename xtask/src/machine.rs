@@ -11,10 +11,7 @@ pub fn root() -> PathBuf {
 }
 
 /// A program that will run in the folder of the repository, with our environment.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "chores run the developer's own programs"
-)]
+#[expect(clippy::disallowed_methods, reason = "chores run the developer's own programs")]
 pub fn program(name: impl AsRef<Path>) -> Command {
     let mut command = Command::new(name.as_ref());
     command.current_dir(root());
@@ -32,18 +29,12 @@ pub(crate) fn unattended() -> bool {
 }
 
 /// One line or more for whoever runs the chore.
-#[expect(
-    clippy::print_stdout,
-    reason = "a chore tells its progress on the terminal"
-)]
+#[expect(clippy::print_stdout, reason = "a chore tells its progress on the terminal")]
 pub(crate) fn say(text: &str) {
     println!("{text}");
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a chore is steered by the environment"
-)]
+#[expect(clippy::disallowed_methods, reason = "a chore is steered by the environment")]
 fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }

@@ -22,16 +22,12 @@ impl Report {
 
     /// Does a piece of work under a name; `None` if it failed.
     pub(crate) fn work<T>(&mut self, name: &str, work: impl FnOnce() -> Result<T>) -> Option<T> {
-        timed(name, work)
-            .map_err(|problem| self.failed.push(problem))
-            .ok()
+        timed(name, work).map_err(|problem| self.failed.push(problem)).ok()
     }
 
     /// Gets a tool; without it, what needs it is skipped.
     pub(crate) fn tool<T>(&mut self, name: &str, get: impl FnOnce() -> Result<T>) -> Option<T> {
-        timed(name, get)
-            .map_err(|problem| self.skipped.push(problem))
-            .ok()
+        timed(name, get).map_err(|problem| self.skipped.push(problem)).ok()
     }
 
     /// Notes what was not checked, and why.
@@ -51,11 +47,7 @@ impl Report {
         if skips_count {
             say("failed: with CI=true nothing may be skipped");
         }
-        if skips_count || !self.failed.is_empty() {
-            ExitCode::FAILURE
-        } else {
-            ExitCode::SUCCESS
-        }
+        if skips_count || !self.failed.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
     }
 }
 
@@ -64,19 +56,14 @@ fn timed<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T, String> {
     let start = Instant::now();
     let result = work().map_err(|error| format!("{name}: {error:#}"));
     let end = if result.is_ok() { "done" } else { "FAILED" };
-    say(&format!(
-        "-- {name}: {end}, {:.1} s",
-        start.elapsed().as_secs_f64()
-    ));
+    say(&format!("-- {name}: {end}, {:.1} s", start.elapsed().as_secs_f64()));
     result
 }
 
 /// Runs a program to its end and makes an error of any end but success.
 pub(crate) fn finish(command: &mut Command) -> Result<()> {
     let name = command.get_program().to_string_lossy().into_owned();
-    let status = command
-        .status()
-        .with_context(|| format!("cannot start `{name}`"))?;
+    let status = command.status().with_context(|| format!("cannot start `{name}`"))?;
     ensure!(status.success(), "`{name}` ended with {status}");
     Ok(())
 }

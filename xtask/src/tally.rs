@@ -21,9 +21,8 @@ impl Tally {
         } else if let Some(result) = line.strip_prefix("test result: ") {
             self.passed += count(result, " passed");
             self.failed += count(result, " failed");
-        } else if let Some((name, _)) = line
-            .strip_prefix("test ")
-            .and_then(|test| test.split_once(" ... ignored"))
+        } else if let Some((name, _)) =
+            line.strip_prefix("test ").and_then(|test| test.split_once(" ... ignored"))
         {
             self.skipped.push(format!("`{name}` is marked `ignore`"));
         }
@@ -37,9 +36,7 @@ impl Tally {
 
 /// The number in front of a word: 3 for `passed` in `ok. 3 passed; 0 failed`.
 fn count(result: &str, word: &str) -> u64 {
-    let before = result
-        .split(';')
-        .find_map(|part| part.trim_end().strip_suffix(word));
+    let before = result.split(';').find_map(|part| part.trim_end().strip_suffix(word));
     let digits = before.and_then(|text| text.rsplit(' ').next());
     digits.and_then(|text| text.parse().ok()).unwrap_or(0)
 }
@@ -61,18 +58,9 @@ mod tests {
         ] {
             tally.read(line);
         }
-        let skipped = vec![
-            "`needs_a_day` is marked `ignore`".to_owned(),
-            "no Python found".to_owned(),
-        ];
-        assert_eq!(
-            tally,
-            Tally {
-                passed: 42,
-                failed: 1,
-                skipped
-            }
-        );
+        let skipped =
+            vec!["`needs_a_day` is marked `ignore`".to_owned(), "no Python found".to_owned()];
+        assert_eq!(tally, Tally { passed: 42, failed: 1, skipped });
         assert_eq!(tally.line(), "42 passed, 1 failed");
     }
 }

@@ -17,9 +17,7 @@ pub(crate) fn run() -> ExitCode {
     check::run(&mut report);
     let mut tests = cargo();
     tests.args(["test", "--workspace", "--all-features", "--no-fail-fast"]);
-    tests
-        .env_remove(PYTHON)
-        .envs(python.map(|path| (PYTHON, path)));
+    tests.env_remove(PYTHON).envs(python.map(|path| (PYTHON, path)));
     let mut tally = Tally::default();
     report.work("tests", || stream(&mut tests, &mut tally));
     for skipped in &tally.skipped {
@@ -34,22 +32,14 @@ pub(crate) fn run() -> ExitCode {
 const PYTHON: &str = "TOOLCRIB_PYTHON";
 
 fn stream(tests: &mut Command, tally: &mut Tally) -> Result<()> {
-    let mut running = tests
-        .stdout(Stdio::piped())
-        .spawn()
-        .context("cannot start `cargo`")?;
-    let output = running
-        .stdout
-        .take()
-        .context("`cargo test` has no output")?;
+    let mut running = tests.stdout(Stdio::piped()).spawn().context("cannot start `cargo`")?;
+    let output = running.stdout.take().context("`cargo test` has no output")?;
     let mut terminal = std::io::stdout();
     for line in BufReader::new(output).split(b'\n') {
         let mut line = line.context("cannot read what the tests say")?;
         tally.read(&String::from_utf8_lossy(&line));
         line.push(b'\n');
-        terminal
-            .write_all(&line)
-            .context("cannot tell what the tests say")?;
+        terminal.write_all(&line).context("cannot tell what the tests say")?;
     }
     let status = running.wait().context("cannot wait for `cargo test`")?;
     ensure!(status.success(), "`cargo test` ended with {status}");

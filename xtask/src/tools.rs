@@ -31,14 +31,7 @@ fn install_cargo_deny() -> Result<PathBuf> {
     // It checks the whole workspace within a second all the same.
     finish(
         cargo()
-            .args([
-                "install",
-                "--quiet",
-                "--locked",
-                "--debug",
-                "--no-default-features",
-                "--root",
-            ])
+            .args(["install", "--quiet", "--locked", "--debug", "--no-default-features", "--root"])
             .arg(&place)
             .arg(format!("cargo-deny@{CARGO_DENY}"))
             .env("CARGO_PROFILE_DEV_DEBUG", "false")
@@ -57,21 +50,10 @@ fn install_python() -> Result<PathBuf> {
     if says_version(&python, "3.") && read(&installed).is_ok_and(|text| text == wanted) {
         return Ok(python);
     }
-    finish(
-        program("python3")
-            .args(["-m", "venv", "--clear"])
-            .arg(&place),
-    )?;
+    finish(program("python3").args(["-m", "venv", "--clear"]).arg(&place))?;
     finish(
         program(&python)
-            .args([
-                "-m",
-                "pip",
-                "install",
-                "--quiet",
-                "--no-input",
-                "--requirement",
-            ])
+            .args(["-m", "pip", "install", "--quiet", "--no-input", "--requirement"])
             .arg(&requirements),
     )?;
     std::fs::write(&installed, wanted).context("cannot note the installed requirements")?;

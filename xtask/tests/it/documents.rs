@@ -19,10 +19,7 @@ fn paths(text: &str) -> Vec<&str> {
         is_block ^= is_fence;
         !is_block && !is_fence
     });
-    prose
-        .flat_map(|line| quoted(line).chain(links(line)))
-        .filter(|word| is_path(word))
-        .collect()
+    prose.flat_map(|line| quoted(line).chain(links(line))).filter(|word| is_path(word)).collect()
 }
 
 fn quoted(line: &str) -> impl Iterator<Item = &str> {
@@ -30,18 +27,12 @@ fn quoted(line: &str) -> impl Iterator<Item = &str> {
 }
 
 fn links(line: &str) -> impl Iterator<Item = &str> {
-    line.split("](")
-        .skip(1)
-        .filter_map(|rest| rest.split([')', '#']).next())
+    line.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next())
 }
 
 fn is_path(word: &str) -> bool {
-    let is_plain = word
-        .chars()
-        .all(|c| c.is_ascii_alphanumeric() || "._-/".contains(c));
-    let ending = Path::new(word)
-        .extension()
-        .and_then(|ending| ending.to_str());
+    let is_plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "._-/".contains(c));
+    let ending = Path::new(word).extension().and_then(|ending| ending.to_str());
     let ends_like_file = ending.is_some_and(|ending| FILE_ENDINGS.contains(&ending));
     is_plain
         && match word.split_once('/') {
@@ -56,11 +47,7 @@ fn every_path_in_the_documents_exists() {
     let is_document = |file: &File| is_path(&file.path) && !file.path.contains('/');
     let documents: Vec<File> = files().into_iter().filter(is_document).collect();
     let mut missing = Vec::new();
-    for File {
-        path: document,
-        text,
-    } in &documents
-    {
+    for File { path: document, text } in &documents {
         for path in paths(text.as_deref().expect(document)) {
             // What `cargo xtask test` installs is there only afterwards.
             if !path.starts_with(".tools") && !root().join(path).exists() {
@@ -69,11 +56,7 @@ fn every_path_in_the_documents_exists() {
         }
     }
     assert_eq!(missing, Vec::<String>::new());
-    assert!(
-        documents
-            .iter()
-            .any(|document| document.path == "ARCHITECTURE.md")
-    );
+    assert!(documents.iter().any(|document| document.path == "ARCHITECTURE.md"));
 }
 
 #[test]
@@ -82,8 +65,5 @@ fn a_path_is_told_from_other_words() {
         `POST /v1/calls` answers `application/json`, `/v1/tools` too, `core::plan` is a module.\n\
         ```\nls `crates/hidden`\n```\n\
         `crib.toml` is the user's; `crates/*/src` is a pattern.\n";
-    assert_eq!(
-        paths(text),
-        ["crates/core", "crates/gone/", "old/notes.md", "HOUSE.md"]
-    );
+    assert_eq!(paths(text), ["crates/core", "crates/gone/", "old/notes.md", "HOUSE.md"]);
 }

@@ -40,10 +40,7 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     ("toolcrib-a2a", &[GROUND]),
     ("toolcrib-desk", &[GROUND]),
     // Floor 2.
-    (
-        "toolcrib-agent",
-        &[GROUND, &["toolcrib-dialect", "toolcrib-engine"]],
-    ),
+    ("toolcrib-agent", &[GROUND, &["toolcrib-dialect", "toolcrib-engine"]]),
     // Floor 3.
     ("toolcrib", &[ROOMS]),
     ("toolcrib-server", &[ROOMS, &["toolcrib"]]),
@@ -66,21 +63,13 @@ const KEPT: &[(&str, &[&str])] = &[
 fn broken(arrows: &[Arrow]) -> Vec<String> {
     let is_ours = |name: &str| name == "xtask" || name.starts_with("toolcrib");
     let mut broken = Vec::new();
-    for Arrow {
-        from,
-        to,
-        only_tests,
-    } in arrows
-    {
+    for Arrow { from, to, only_tests } in arrows {
         let row = FLOORS.iter().find(|(name, _)| name == from);
         let may_name = row.is_some_and(|(_, groups)| groups.concat().contains(&to.as_str()));
         if is_ours(to) && !only_tests && !may_name {
             broken.push(format!("`{from}` may not depend on `{to}`"));
         }
-        let keepers = KEPT
-            .iter()
-            .find(|(kept, _)| kept == to)
-            .map(|(_, keepers)| *keepers);
+        let keepers = KEPT.iter().find(|(kept, _)| kept == to).map(|(_, keepers)| *keepers);
         if keepers.is_some_and(|keepers| !keepers.contains(&from.as_str())) {
             broken.push(format!("`{from}` may not depend on `{to}`: others keep it"));
         }
@@ -120,10 +109,8 @@ fn no_arrow_goes_up_or_between_neighbours() {
 #[test]
 fn every_crate_has_its_floor() {
     let (names, _) = workspace();
-    let without: Vec<&String> = names
-        .iter()
-        .filter(|name| !FLOORS.iter().any(|(known, _)| known == name))
-        .collect();
+    let without: Vec<&String> =
+        names.iter().filter(|name| !FLOORS.iter().any(|(known, _)| known == name)).collect();
     assert_eq!(without, Vec::<&String>::new(), "give it a row in `FLOORS`");
     assert!(names.len() > 5, "cargo named only {names:?}");
 }

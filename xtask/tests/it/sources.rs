@@ -25,10 +25,7 @@ fn code_lines(text: &str) -> Vec<&str> {
 }
 
 fn is_rust_source(path: &str) -> bool {
-    path.contains("/src/")
-        && Path::new(path)
-            .extension()
-            .is_some_and(|ending| ending == "rs")
+    path.contains("/src/") && Path::new(path).extension().is_some_and(|ending| ending == "rs")
 }
 
 /// Which of the modules a text names, written out or in a group: `std::net`, `std::{fmt, net}`.
@@ -39,24 +36,16 @@ fn named<'a>(text: &str, modules: &[&'a str]) -> Vec<&'a str> {
         text.split(is_end).map(str::to_owned).collect()
     };
     let is_within = |word: &str, module: &str| {
-        word.strip_prefix(module)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+        word.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
     };
     let names = |module: &str| {
         let (root, name) = module.split_once("::").unwrap_or(("", module));
         let group = format!("{root}::{{");
-        let groups = code
-            .split(&group)
-            .skip(1)
-            .filter_map(|rest| rest.split(';').next());
+        let groups = code.split(&group).skip(1).filter_map(|rest| rest.split(';').next());
         words(&code).iter().any(|word| is_within(word, module))
             || groups.flat_map(words).any(|word| is_within(&word, name))
     };
-    modules
-        .iter()
-        .copied()
-        .filter(|module| names(module))
-        .collect()
+    modules.iter().copied().filter(|module| names(module)).collect()
 }
 
 #[test]
@@ -80,10 +69,7 @@ fn the_core_names_no_socket_no_file_and_no_environment() {
         .flat_map(|file| {
             let text = file.text.unwrap_or_default();
             let found = named(&text, &FAR_FROM_CORE);
-            found
-                .iter()
-                .map(|module| format!("{}: `{module}`", file.path))
-                .collect::<Vec<_>>()
+            found.iter().map(|module| format!("{}: `{module}`", file.path)).collect::<Vec<_>>()
         })
         .collect();
     assert_eq!(named, Vec::<String>::new());

@@ -19,13 +19,11 @@ pub(crate) fn files() -> Vec<File> {
     let ignored = read_text(".gitignore");
     let is_ours = |path: &str| {
         path != ".git"
-            && !ignored.lines().any(
-                |line| match (line.strip_prefix('/'), line.strip_prefix('*')) {
-                    (Some(place), _) => path == place,
-                    (_, Some(ending)) => path.ends_with(ending),
-                    (None, None) => path.rsplit('/').next() == line.strip_suffix('/'),
-                },
-            )
+            && !ignored.lines().any(|line| match (line.strip_prefix('/'), line.strip_prefix('*')) {
+                (Some(place), _) => path == place,
+                (_, Some(ending)) => path.ends_with(ending),
+                (None, None) => path.rsplit('/').next() == line.strip_suffix('/'),
+            })
     };
     let mut files = Vec::new();
     let mut waiting = vec![String::new()];
@@ -33,11 +31,7 @@ pub(crate) fn files() -> Vec<File> {
         for entry in fs::read_dir(root().join(&folder)).expect("a folder can be read") {
             let entry = entry.expect("a folder can be read");
             let name = entry.file_name().into_string().expect("names are text");
-            let path = if folder.is_empty() {
-                name
-            } else {
-                format!("{folder}/{name}")
-            };
+            let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
             if !is_ours(&path) {
                 continue;
             }
@@ -45,10 +39,7 @@ pub(crate) fn files() -> Vec<File> {
                 waiting.push(path);
             } else {
                 let bytes = fs::read(root().join(&path)).expect("a file can be read");
-                files.push(File {
-                    path,
-                    text: String::from_utf8(bytes).ok(),
-                });
+                files.push(File { path, text: String::from_utf8(bytes).ok() });
             }
         }
     }
@@ -66,15 +57,8 @@ fn the_walk_finds_ours_and_leaves_out_what_is_built() {
     let files = files();
     let has = |path: &str| files.iter().any(|file| file.path == path);
     assert!(has("Cargo.toml") && has("crates/core/src/lib.rs") && has(".ci/run"));
-    let built = |path: &str| {
-        ["target/", ".tools/", ".git/"]
-            .iter()
-            .any(|at| path.starts_with(at))
-    };
-    let strays: Vec<&str> = files
-        .iter()
-        .map(|file| file.path.as_str())
-        .filter(|path| built(path))
-        .collect();
+    let built = |path: &str| ["target/", ".tools/", ".git/"].iter().any(|at| path.starts_with(at));
+    let strays: Vec<&str> =
+        files.iter().map(|file| file.path.as_str()).filter(|path| built(path)).collect();
     assert_eq!(strays, Vec::<&str>::new());
 }

@@ -21,10 +21,7 @@ fn unwanted(text: &str) -> Vec<&'static str> {
     let goes_on = |before: char| before.is_alphanumeric() || "_-.*".contains(before);
     let is_meant =
         |(at, word): (usize, &str)| !word.starts_with('/') || !text[..at].ends_with(goes_on);
-    UNWANTED
-        .into_iter()
-        .filter(|word| text.match_indices(word).any(is_meant))
-        .collect()
+    UNWANTED.into_iter().filter(|word| text.match_indices(word).any(is_meant)).collect()
 }
 
 #[test]
@@ -55,8 +52,5 @@ fn every_locked_crate_comes_from_the_public_registry() {
 fn an_unwanted_word_is_found_and_a_longer_path_is_not() {
     let machine = concat!("see /wo", "rk/notes, https://files.python", "hosted.org/x");
     assert_eq!(unwanted(machine), [UNWANTED[0], UNWANTED[5]]);
-    assert_eq!(
-        unwanted(concat!("crates/net", "/wo", "rk/file.rs")),
-        Vec::<&str>::new()
-    );
+    assert_eq!(unwanted(concat!("crates/net", "/wo", "rk/file.rs")), Vec::<&str>::new());
 }

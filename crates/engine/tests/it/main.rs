@@ -8,6 +8,7 @@
 )]
 
 mod batch;
+mod batch_faults;
 mod batch_properties;
 mod catalog;
 mod plan;

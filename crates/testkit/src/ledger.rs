@@ -1,0 +1,58 @@
+//! A ledger that cannot be written.
+
+use std::sync::Arc;
+
+use toolcrib_core::{
+    BoxFuture, CallKey, Caller, Content, Ending, Ledger, LedgerError, Parked, Planned,
+    ResultHandle, TicketError, TicketId,
+};
+
+/// Refuses everything.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct BrokenLedger;
+
+fn full() -> LedgerError {
+    LedgerError::new("the disk is full")
+}
+
+fn ready<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
+    Box::pin(std::future::ready(value))
+}
+
+impl Ledger for BrokenLedger {
+    fn planned<'a>(&'a self, _: Planned<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
+        ready(Err(full()))
+    }
+
+    fn finished(&self, _: CallKey, _: Ending) -> BoxFuture<'_, Result<(), LedgerError>> {
+        ready(Err(full()))
+    }
+
+    fn park(&self, _: Parked) -> BoxFuture<'_, Result<(), LedgerError>> {
+        ready(Err(full()))
+    }
+
+    fn claim<'a>(
+        &'a self,
+        _: &'a TicketId,
+        _: &'a Caller,
+    ) -> BoxFuture<'a, Result<Parked, TicketError>> {
+        ready(Err(TicketError::Ledger(full())))
+    }
+
+    fn parked<'a>(&'a self, _: &'a Caller) -> BoxFuture<'a, Result<Vec<Parked>, LedgerError>> {
+        ready(Err(full()))
+    }
+
+    fn keep<'a>(&'a self, _: &'a Caller, _: Arc<Content>) -> BoxFuture<'a, Option<ResultHandle>> {
+        ready(None)
+    }
+
+    fn kept<'a>(
+        &'a self,
+        _: &'a Caller,
+        _: &'a ResultHandle,
+    ) -> BoxFuture<'a, Option<Arc<Content>>> {
+        ready(None)
+    }
+}
