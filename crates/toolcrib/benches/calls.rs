@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use criterion::Criterion;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
+use toolcrib::json::schema::Schema;
 use toolcrib::{
     AllowAll, Call, Caller, Content, Crib, CribLimits, Effect, Plan, RawArguments, Request, Tool,
     ToolOutcome, ToolSpec, Toolset, raw_tool,
@@ -63,11 +64,11 @@ fn calls(tool: &str, count: usize) -> Vec<Call> {
 }
 
 /// The same calls without any of our rules.
-async fn bare(calls: Vec<Call>, validator: &Arc<jsonschema::Validator>) -> Vec<(String, String)> {
+async fn bare(calls: Vec<Call>, validator: &Schema) -> Vec<(String, String)> {
     let running: Vec<_> = calls
         .into_iter()
         .map(|call| {
-            let validator = Arc::clone(validator);
+            let validator = validator.clone();
             tokio::spawn(async move {
                 let RawArguments::Text(text) = call.arguments else { unreachable!("made above") };
                 let arguments: Value = serde_json::from_str(&text).expect("it is JSON");
@@ -130,10 +131,10 @@ fn row(what: &str, bare: Duration, ours: Duration, promise: &str) {
 }
 
 fn batches(criterion: &mut Criterion, runtime: &Runtime) {
-    let validator = Arc::new(jsonschema::validator_for(&schema()).expect("the schema is good"));
+    let validator = Schema::compile(&schema()).expect("the schema is good");
     let crib_of_one = crib(1);
     let plan_of_one = plan(&crib_of_one);
-    let batch = |count: usize, validator: &Arc<jsonschema::Validator>| {
+    let batch = |count: usize, validator: &Schema| {
         let calls = calls("tool_0", count);
         runtime.block_on(async { timed_async(bare(calls, validator)).await })
     };
