@@ -6,7 +6,8 @@ use std::time::Duration;
 use toolcrib_core::{
     AskBeforeDestroying, Assembly, BatchOptions, Call, Caller, Catalog, Conflict, Content,
     CribLimits, Decision, Executor, Ledger, LedgerError, Parked, Plan, PlanError, Policy, Report,
-    Request, Response, ResultHandle, Shelf, Source, SourceId, TicketError, TicketId, Tool, Toolset,
+    Request, Response, ResultHandle, Run, Shelf, Source, SourceId, TicketError, TicketId, Tool,
+    Toolset,
 };
 
 use crate::catalog::{Judge, LOAD_DEADLINE, Publisher, SourceState};
@@ -73,16 +74,15 @@ impl Crib {
     }
 
     /// Answers a parked call: runs it if it was approved, its tool is still the one that was
-    /// asked about, and policy still lets it.
+    /// asked about, and policy still lets it. `run` numbers the sources of the answer.
     pub async fn decide(
         &self,
         caller: &Caller,
+        run: &Run,
         ticket: &TicketId,
         decision: Decision,
     ) -> Result<Response, TicketError> {
-        // Without choices a plan cannot fail, but for a policy that hides everything.
-        let plan = self.plan(caller, Request::default()).map_err(|_| TicketError::Unknown)?;
-        self.executor.redeem(&plan, ticket, decision).await
+        self.executor.redeem(&self.catalog(), caller, run, (ticket, decision)).await
     }
 
     /// The whole of a result that was cut, for the caller whose call gave it.

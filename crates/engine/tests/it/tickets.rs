@@ -6,8 +6,8 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use serde_json::json;
 use toolcrib_core::{
-    Call, Caller, CribLimits, Decision, Effect, RawArguments, Request, Response, TicketError,
-    TicketId, ToolOutcome, Toolset, Turn, Verdict,
+    Call, Caller, CribLimits, Decision, Effect, Flag, RawArguments, Request, Response, Run,
+    TicketError, TicketId, ToolOutcome, Toolset, Turn, Verdict,
 };
 use toolcrib_engine::Crib;
 use toolcrib_testkit::{ByHand, Oracle, Scripted};
@@ -41,12 +41,27 @@ async fn an_approved_call_runs_once_with_the_arguments_that_were_parked() {
     assert!(!parked.is_error() && text.contains(ticket.as_str()));
     assert_eq!(oracle.runs(), []);
     assert_eq!(crib.tickets(&alice()).await.unwrap().len(), 1);
-    let response = crib.decide(&alice(), &ticket, Decision::Approve).await.unwrap();
+    let response =
+        crib.decide(&alice(), &Run::default(), &ticket, Decision::Approve).await.unwrap();
     assert_eq!((response.id.as_str(), response.text().as_str()), ("1", r#"{"n":7}"#));
     assert_eq!(oracle.runs(), [("wipe".to_owned(), json!({"n": 7}))]);
-    let again = crib.decide(&alice(), &ticket, Decision::Approve).await;
+    let again = crib.decide(&alice(), &Run::default(), &ticket, Decision::Approve).await;
     assert_eq!(again.err(), Some(TicketError::Used));
     assert_eq!(oracle.count("wipe"), 1);
+}
+
+#[tokio::test]
+async fn a_parked_call_of_an_exclusive_tool_can_be_approved() {
+    let oracle = Oracle::default();
+    let tools = Toolset::of([oracle.echo("wipe", Effect::Destroy)]).unwrap();
+    let crib = Crib::of(tools.respec(|spec| spec.traits.exclusive = true));
+    let plan = crib.plan(&alice(), Request::default().choose("wipe")).unwrap();
+    let report = crib.run(&plan, vec![Call::new("1", "wipe", RawArguments::Absent)]).await;
+    let Turn::Waiting(tickets) = report.turn() else { panic!("{report:?}") };
+    let run = Run::default();
+    let response = crib.decide(&alice(), &run, &tickets[0], Decision::Approve).await.unwrap();
+    assert!(response.outcome.is_done());
+    assert_eq!(response.debug.flags, [Flag::Exclusive, Flag::Approved]);
 }
 
 #[tokio::test]
@@ -55,7 +70,7 @@ async fn a_denied_call_does_not_run() {
     let crib = crib(&oracle);
     let (ticket, _) = park(&crib, &alice(), 1).await;
     let decision = Decision::Deny { reason: "not today".into() };
-    let response = crib.decide(&alice(), &ticket, decision).await.unwrap();
+    let response = crib.decide(&alice(), &Run::default(), &ticket, decision).await.unwrap();
     assert!(response.is_error());
     assert!(response.text().starts_with("Denied: not today. The call did not run."));
     assert_eq!(oracle.runs(), []);
@@ -72,11 +87,11 @@ async fn a_ticket_is_of_its_caller_alone_and_a_guess_is_unknown() {
         (alice(), TicketId::claimed("t_00000000000000000000000000000000")),
         (alice(), TicketId::claimed(ticket.as_str().to_uppercase())),
     ] {
-        let refused = crib.decide(&caller, &ticket, Decision::Approve).await;
+        let refused = crib.decide(&caller, &Run::default(), &ticket, Decision::Approve).await;
         assert_eq!(refused.err(), Some(TicketError::Unknown));
     }
     assert_eq!(oracle.runs(), []);
-    assert!(crib.decide(&alice(), &ticket, Decision::Approve).await.is_ok());
+    assert!(crib.decide(&alice(), &Run::default(), &ticket, Decision::Approve).await.is_ok());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -86,7 +101,9 @@ async fn of_64_redemptions_at_once_one_runs() {
     let (ticket, _) = park(&crib, &alice(), 1).await;
     let claims = (0..64).map(|_| {
         let (crib, ticket) = (crib.clone(), ticket.clone());
-        tokio::spawn(async move { crib.decide(&alice(), &ticket, Decision::Approve).await })
+        tokio::spawn(async move {
+            crib.decide(&alice(), &Run::default(), &ticket, Decision::Approve).await
+        })
     });
     let answers = join_all(claims).await;
     let run = answers.iter().filter(|answer| matches!(answer, Ok(Ok(_)))).count();
@@ -104,9 +121,9 @@ async fn an_expired_ticket_says_so_and_several_may_be_open() {
     let (late, _) = park(&crib, &alice(), 2).await;
     assert_eq!(crib.tickets(&alice()).await.unwrap().len(), 2);
     tokio::time::sleep(Duration::from_secs(3)).await;
-    let expired = crib.decide(&alice(), &early, Decision::Approve).await;
+    let expired = crib.decide(&alice(), &Run::default(), &early, Decision::Approve).await;
     assert_eq!(expired.err(), Some(TicketError::Expired));
-    assert!(crib.decide(&alice(), &late, Decision::Approve).await.is_ok());
+    assert!(crib.decide(&alice(), &Run::default(), &late, Decision::Approve).await.is_ok());
     assert_eq!(oracle.runs(), [("wipe".to_owned(), json!({"n": 2}))]);
 }
 
@@ -120,7 +137,7 @@ async fn a_tool_that_changed_or_a_policy_that_denies_now_stops_an_approval() {
     let crib = Crib::builder().source("s", source).build().await;
     let (ticket, _) = park(&crib, &alice(), 1).await;
     crib.reload(&toolcrib_core::SourceId::new("s")).await;
-    let refused = crib.decide(&alice(), &ticket, Decision::Approve).await;
+    let refused = crib.decide(&alice(), &Run::default(), &ticket, Decision::Approve).await;
     let name = toolcrib_core::ToolName::new("wipe").unwrap();
     assert_eq!(refused.err(), Some(TicketError::Changed(name)));
     assert_eq!(oracle.runs(), []);
