@@ -1,4 +1,9 @@
 //! JSON as models write it and schemas as people write them: repair, bounds, validation, coercion.
 
 pub mod repair;
+mod schema;
 mod strict;
+
+pub use schema::{
+    Bounds, Coercion, Documents, Schema, SchemaError, Violation, Violations, signature,
+};

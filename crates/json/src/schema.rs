@@ -1,0 +1,138 @@
+//! Schemas of tools: compiled once within bounds, checked with errors that a model can act on.
+
+mod bounds;
+mod coerce;
+mod error;
+mod expected;
+mod explain;
+mod explore;
+mod graph;
+mod keywords;
+mod names;
+mod pattern;
+mod references;
+mod remedy;
+mod signature;
+mod text;
+mod unfold;
+mod violation;
+mod work;
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+pub use bounds::Bounds;
+pub use coerce::Coercion;
+pub use error::SchemaError;
+pub use references::Documents;
+pub use signature::signature;
+pub use violation::{Violation, Violations};
+
+/// A compiled JSON Schema; cloning shares it.
+///
+/// The draft is what `$schema` says: 2020-12 if it says nothing, 2019-09, 7, 6 or 4.
+/// `format`, `contentEncoding` and `contentMediaType` are annotations and refuse nothing.
+/// Nothing is ever fetched: a reference leads into the document, into the meta-schemas of the
+/// drafts, or into [`Documents`] that were handed in.
+#[derive(Clone)]
+pub struct Schema(Arc<Compiled>);
+
+struct Compiled {
+    source: Value,
+    validator: jsonschema::Validator,
+    graph: graph::Graph,
+    /// What a check takes whatever the value; nothing for recursive schemas.
+    total: Option<unfold::Total>,
+    bounds: Bounds,
+}
+
+impl Schema {
+    /// Compiles a schema within [`Bounds::default`].
+    pub fn compile(source: &Value) -> Result<Schema, SchemaError> {
+        Schema::compile_within(source, &Bounds::default())
+    }
+
+    /// Compiles a schema within `bounds`.
+    pub fn compile_within(source: &Value, bounds: &Bounds) -> Result<Schema, SchemaError> {
+        Schema::compile_with(source, bounds, &Documents::new([])?)
+    }
+
+    /// Compiles a schema whose references may lead into `documents`.
+    pub fn compile_with(
+        source: &Value,
+        bounds: &Bounds,
+        documents: &Documents,
+    ) -> Result<Schema, SchemaError> {
+        bounds::check_document(source, bounds)?;
+        let (start, registry) = references::prepare(source, documents.registry())?;
+        let graph = explore::explore(start, &registry, bounds)?;
+        let total = unfold::check(&graph, bounds)?;
+        let validator = references::options()
+            .with_registry(documents.registry())
+            .build(source)
+            .map_err(|error| references::refusal(source, &error))?;
+        let (source, bounds) = (source.clone(), bounds.clone());
+        Ok(Schema(Arc::new(Compiled {
+            source,
+            validator,
+            graph,
+            total,
+            bounds,
+        })))
+    }
+
+    /// The schema as it was written.
+    pub fn source(&self) -> &Value {
+        &self.0.source
+    }
+
+    /// Whether a value satisfies the schema. A value that is too deep or too large for the
+    /// bounds does not.
+    pub fn is_valid(&self, instance: &Value) -> bool {
+        self.0.admits(instance) && self.0.validator.is_valid(instance)
+    }
+
+    /// Says what is wrong with a value: at most [`Violations::MOST`] places.
+    pub fn check(&self, instance: &Value) -> Result<(), Violations> {
+        if self.is_valid(instance) {
+            Ok(())
+        } else {
+            Err(explain::explain(&self.0, instance))
+        }
+    }
+
+    /// Makes of a value what the schema leaves no doubt about, and says what was changed.
+    ///
+    /// The result validates, or it is the value that came in and nothing was changed.
+    pub fn coerce(&self, instance: Value) -> (Value, Vec<Coercion>) {
+        if self.is_valid(&instance) {
+            return (instance, Vec::new());
+        }
+        match coerce::coerce(self, &instance) {
+            Some((value, coercions)) => (value, coercions),
+            None => (instance, Vec::new()),
+        }
+    }
+
+    /// The schema as the parameters of a function called `name`, on one line.
+    pub fn signature(&self, name: &str) -> String {
+        signature(name, &self.0.source)
+    }
+}
+
+impl Compiled {
+    fn admits(&self, instance: &Value) -> bool {
+        work::admit(&self.graph, self.total, instance, &self.bounds).is_ok()
+    }
+}
+
+impl fmt::Debug for Schema {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_tuple("Schema")
+            .field(&self.0.source)
+            .finish()
+    }
+}

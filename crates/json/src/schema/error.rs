@@ -1,0 +1,55 @@
+//! Why a schema is refused: what is wrong, where, and the cure.
+
+/// A schema that is not taken. It costs that one schema, never its neighbours.
+///
+/// `at` is a JSON Pointer into the schema (empty for its root).
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SchemaError {
+    /// The document is larger than [`Bounds::bytes`](super::Bounds::bytes).
+    #[error("the schema is larger than {limit} bytes: shorten it or split the tool")]
+    TooLarge { limit: usize },
+    /// Objects and arrays nest deeper than [`Bounds::depth`](super::Bounds::depth).
+    #[error("the schema nests deeper than {limit} levels at `{at}`: move the parts into `$defs`")]
+    TooDeep { at: String, limit: usize },
+    /// More than [`Bounds::subschemas`](super::Bounds::subschemas) are reached.
+    #[error(
+        "the schema has more than {limit} subschemas (counted up to `{at}`): drop or merge some"
+    )]
+    TooManySubschemas { at: String, limit: usize },
+    /// One value would be checked against more than
+    /// [`Bounds::unfold`](super::Bounds::unfold) subschemas.
+    #[error(
+        "`{at}` checks one value more than {limit} times by `allOf`, `anyOf`, `oneOf` and `$ref`: \
+         flatten the alternatives"
+    )]
+    TooMuchUnfolding { at: String, limit: u64 },
+    /// Applicators and references at one place nest deeper than any real schema's do.
+    #[error(
+        "`{at}` nests more than {limit} references or alternatives for one value: flatten them"
+    )]
+    ChainTooLong { at: String, limit: usize },
+    /// A reference that leads back to itself before any part of the value is consumed.
+    #[error("the reference at `{at}` leads back to itself: let it pass `properties` or `items`")]
+    Cycle { at: String },
+    /// A reference to something that is not there, or not in this document. Nothing is fetched.
+    #[error("cannot resolve `{reference}` at `{at}`: {reason}")]
+    Reference {
+        at: String,
+        reference: String,
+        reason: String,
+    },
+    /// A pattern that the linear engine does not take.
+    #[error("the pattern `{pattern}` at `{at}` is refused: {reason}")]
+    Pattern {
+        at: String,
+        pattern: String,
+        reason: String,
+    },
+    /// There are more than [`Bounds::patterns`](super::Bounds::patterns).
+    #[error("the schema has more than {limit} patterns (counted up to `{at}`): drop some")]
+    TooManyPatterns { at: String, limit: usize },
+    /// The document is no schema of its draft, for example for an unknown `type`.
+    #[error("not a JSON Schema at `{at}`: {reason}")]
+    Invalid { at: String, reason: String },
+}

@@ -1,0 +1,245 @@
+//! Turns the validator's errors into violations: the path, what is expected, what is there.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the kinds of errors are the validator's: a new one is met in general words"
+)]
+
+use jsonschema::ValidationError;
+use jsonschema::error::ValidationErrorKind as Kind;
+use serde_json::Value;
+
+use super::bounds::push_token;
+use super::expected::{self, JOINED};
+use super::graph::{Graph, Node};
+use super::names::nearest;
+use super::violation::{Violation, Violations};
+use super::{Compiled, text, work};
+
+/// Characters of a value that are shown.
+const SHOWN: usize = 60;
+/// Alternatives within alternatives that are looked into.
+const NESTED_UNIONS: usize = 4;
+/// The validator keeps a copy of what is wrong for each error it finds, so the steps of a check
+/// that lists errors are bounded lower, alone and times the size of the value.
+const LISTING_STEPS: u64 = 20_000;
+const LISTING_COPIES: u64 = 20_000_000;
+
+/// What is wrong with a value that is not valid.
+pub(super) fn explain(schema: &Compiled, instance: &Value) -> Violations {
+    if !schema.admits(instance) {
+        let expected = "a value that is smaller or less deep".to_owned();
+        return single(expected, "more than is checked".to_owned());
+    }
+    let Some(errors) = list(schema, instance) else {
+        let expected = "a value that fits the schema".to_owned();
+        return single(
+            expected,
+            "one too large to say where it does not".to_owned(),
+        );
+    };
+    let mut found = Found {
+        graph: &schema.graph,
+        violations: Vec::new(),
+    };
+    for error in &errors {
+        found.add(error, NESTED_UNIONS);
+    }
+    found.finish()
+}
+
+/// The validator's errors, if listing them stays within bounds.
+pub(super) fn list<'i>(
+    schema: &'i Compiled,
+    instance: &'i Value,
+) -> Option<Vec<ValidationError<'i>>> {
+    let bounds = &schema.bounds;
+    let size = work::measure(instance, bounds.instance_depth, bounds.steps)?;
+    let steps = work::count(&schema.graph, instance, LISTING_STEPS).ok()?;
+    let affordable = steps.saturating_mul(size) <= LISTING_COPIES;
+    affordable.then(|| schema.validator.iter_errors(instance).collect())
+}
+
+fn single(expected: String, got: String) -> Violations {
+    Violations {
+        places: vec![Violation {
+            path: String::new(),
+            expected,
+            got,
+        }],
+        more: 0,
+    }
+}
+
+struct Found<'g> {
+    graph: &'g Graph,
+    /// Each with whether a listing of the admitted values makes it superfluous.
+    violations: Vec<(Violation, Rank)>,
+}
+
+/// Which of two violations of one place says more.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rank {
+    /// Only the type is said.
+    Type,
+    /// The admitted values are said.
+    Values,
+    Other,
+}
+
+impl Found<'_> {
+    fn finish(mut self) -> Violations {
+        let listed: Vec<String> = self
+            .violations
+            .iter()
+            .filter(|(_, rank)| *rank == Rank::Values)
+            .map(|(violation, _)| violation.path.clone())
+            .collect();
+        self.violations
+            .retain(|(violation, rank)| *rank != Rank::Type || !listed.contains(&violation.path));
+        let mut places: Vec<Violation> = Vec::new();
+        let mut more = 0;
+        for (violation, _) in self.violations {
+            if places.contains(&violation) {
+                continue;
+            }
+            if places.len() < Violations::MOST {
+                places.push(violation);
+            } else {
+                more += 1;
+            }
+        }
+        Violations { places, more }
+    }
+
+    fn add(&mut self, error: &ValidationError<'_>, nested: usize) {
+        match error.kind() {
+            Kind::Required { property } => {
+                let name = property.as_str().unwrap_or_default();
+                self.push_below(error, name, "a required argument", "nothing");
+            }
+            Kind::AdditionalProperties { unexpected }
+            | Kind::UnevaluatedProperties { unexpected } => {
+                for name in unexpected {
+                    let expected = self.unknown(error, name);
+                    self.push_below(error, name, &expected, "");
+                }
+            }
+            Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
+                self.add_union(error, context, nested);
+            }
+            Kind::PropertyNames { error: inner } => {
+                let name = inner.instance().as_str().unwrap_or_default().to_owned();
+                let wanted = format!("a name that is {}", self.expected(inner));
+                self.push_below(error, &name, &wanted, &text::show(inner.instance(), SHOWN));
+            }
+            kind => {
+                let rank = match kind {
+                    Kind::Type { .. } => Rank::Type,
+                    Kind::Enum { .. } | Kind::Constant { .. } => Rank::Values,
+                    _ => Rank::Other,
+                };
+                let violation = Violation {
+                    path: error.instance_path().as_str().to_owned(),
+                    expected: self.expected(error),
+                    got: text::show(error.instance(), SHOWN),
+                };
+                self.violations.push((violation, rank));
+            }
+        }
+    }
+
+    /// Tells of the branch that was most likely meant; of all of them if each asks for another
+    /// value at the very place.
+    fn add_union(
+        &mut self,
+        error: &ValidationError<'_>,
+        branches: &[Vec<ValidationError<'static>>],
+        nested: usize,
+    ) {
+        let path = error.instance_path().as_str();
+        let here = |error: &ValidationError<'_>| {
+            error.instance_path().as_str() == path && expected::is_of_value(error.kind())
+        };
+        let best = branches
+            .iter()
+            .filter(|errors| !errors.iter().any(here))
+            .min_by_key(|errors| {
+                let foreign = errors
+                    .iter()
+                    .filter(|error| expected::tells_apart(error.kind()));
+                (foreign.count(), errors.len())
+            });
+        if let (Some(errors), Some(nested)) = (best, nested.checked_sub(1)) {
+            for error in errors {
+                self.add(error, nested);
+            }
+            return;
+        }
+        let mut wanted: Vec<String> = Vec::new();
+        for error in branches
+            .iter()
+            .filter_map(|errors| errors.iter().find(|error| here(error)))
+        {
+            let one = self.expected(error);
+            if !wanted.contains(&one) {
+                wanted.push(one);
+            }
+        }
+        let left_out = wanted.len() > JOINED;
+        wanted.truncate(JOINED);
+        let mut expected = wanted.join(" or ");
+        expected.push_str(if left_out { " or more" } else { "" });
+        if expected.is_empty() {
+            "a value that fits one of the alternatives".clone_into(&mut expected);
+        }
+        let got = text::show(error.instance(), SHOWN);
+        self.violations.push((
+            Violation {
+                path: path.to_owned(),
+                expected,
+                got,
+            },
+            Rank::Other,
+        ));
+    }
+
+    fn expected(&self, error: &ValidationError<'_>) -> String {
+        let node = self.graph.at_path(error.evaluation_path().as_str());
+        expected::expected(error.kind(), node.and_then(|node| node.format.as_deref()))
+    }
+
+    /// Says that a member is unknown, and which name was meant or which there are.
+    fn unknown(&self, error: &ValidationError<'_>, name: &str) -> String {
+        const LISTED: usize = 8;
+        let node = self.graph.at_path(error.evaluation_path().as_str());
+        let known: Vec<&str> = node.into_iter().flat_map(Node::properties).collect();
+        let missing = |known: &&str| error.instance().get(*known).is_none();
+        let meant = nearest(name, known.iter().copied().filter(missing));
+        if let Some(meant) = meant {
+            let meant = text::shorten(meant, SHOWN);
+            return format!("not a known argument, did you mean `{meant}`?");
+        }
+        let names: Vec<String> = known
+            .iter()
+            .take(LISTED)
+            .map(|known| format!("`{}`", text::shorten(known, SHOWN)))
+            .collect();
+        match (names.is_empty(), known.len() > LISTED) {
+            (true, _) => "not a known argument: leave it out".to_owned(),
+            (false, false) => format!("not a known argument, known are {}", names.join(", ")),
+            (false, true) => format!("not a known argument, known are {}, …", names.join(", ")),
+        }
+    }
+
+    fn push_below(&mut self, error: &ValidationError<'_>, name: &str, expected: &str, got: &str) {
+        let mut path = error.instance_path().as_str().to_owned();
+        push_token(&mut path, &text::shorten(name, SHOWN));
+        let violation = Violation {
+            path,
+            expected: expected.to_owned(),
+            got: got.to_owned(),
+        };
+        self.violations.push((violation, Rank::Other));
+    }
+}

@@ -1,0 +1,80 @@
+//! Foreign text on one short line.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+/// A text on one line of at most `limit` characters, control characters escaped.
+pub(super) fn shorten(text: &str, limit: usize) -> String {
+    let mut line = String::new();
+    let mut characters = text.chars();
+    for character in characters.by_ref().take(limit) {
+        if is_harmless(character) {
+            line.push(character);
+        } else {
+            // Writing to a string does not fail.
+            let _ = write!(line, "\\u{{{:x}}}", u32::from(character));
+        }
+    }
+    if characters.next().is_some() {
+        line.push('…');
+    }
+    line
+}
+
+/// A value as JSON on one line of at most `limit` characters. Only what is shown is written.
+pub(super) fn show(value: &Value, limit: usize) -> String {
+    let mut json = String::new();
+    write_value(value, limit.saturating_mul(4), &mut json);
+    shorten(&json, limit)
+}
+
+/// Writes JSON until `enough` bytes are there. The depth is bounded by what is written.
+fn write_value(value: &Value, enough: usize, json: &mut String) {
+    if json.len() > enough {
+        return;
+    }
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => json.push_str(&value.to_string()),
+        Value::String(text) => {
+            let shown: String = text.chars().take(enough).collect();
+            json.push_str(&Value::String(shown).to_string());
+        }
+        Value::Array(items) => {
+            json.push('[');
+            for (index, item) in items.iter().enumerate() {
+                json.push_str(if index > 0 { "," } else { "" });
+                write_value(item, enough, json);
+                if json.len() > enough {
+                    return;
+                }
+            }
+            json.push(']');
+        }
+        Value::Object(members) => {
+            json.push('{');
+            for (index, (key, member)) in members.iter().enumerate() {
+                json.push_str(if index > 0 { "," } else { "" });
+                let key: String = key.chars().take(enough).collect();
+                json.push_str(&Value::String(key).to_string());
+                json.push(':');
+                write_value(member, enough, json);
+                if json.len() > enough {
+                    return;
+                }
+            }
+            json.push('}');
+        }
+    }
+}
+
+/// Not a control character, and none that hides or reorders text.
+fn is_harmless(character: char) -> bool {
+    !(character.is_control()
+        || matches!(
+            character,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fe00}'..='\u{fe0f}'
+                | '\u{e0000}'..='\u{e0fff}'
+        ))
+}

@@ -1,0 +1,220 @@
+//! Bounds the work of one check before it runs.
+//!
+//! The validator cannot be interrupted, and a recursive schema with alternatives may look at a
+//! value twice as often with every level.
+//! So the steps are counted first, each pair of subschema and value once, and a value that would
+//! take too many is not checked at all.
+//! The count is an upper bound: it knows no alternative that fails early.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+use super::Bounds;
+use super::graph::{Edge, Graph, Node, NodeId};
+use super::keywords::Place;
+use super::unfold::{Total, UNEVALUATED_FACTOR};
+
+/// Subschemas that may be nested in one check: each takes some frames of the stack, and 512 of
+/// them stay below 1 MiB even unoptimised.
+const DEEPEST: usize = 512;
+
+/// A value that is too large or too deep for its schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TooMuch;
+
+/// Steps a check may take, or that it is too much.
+pub(super) fn admit(
+    graph: &Graph,
+    total: Option<Total>,
+    instance: &Value,
+    bounds: &Bounds,
+) -> Result<(), TooMuch> {
+    let size = measure(instance, bounds.instance_depth, bounds.steps).ok_or(TooMuch)?;
+    if let Some(total) = total
+        && total.depth <= DEEPEST
+        && total.steps.saturating_mul(size) <= bounds.steps
+    {
+        return Ok(());
+    }
+    count(graph, instance, bounds.steps).map(|_| ())
+}
+
+/// The steps of a check, at most `limit`. The instance's depth must be known to be bounded.
+pub(super) fn count(graph: &Graph, instance: &Value, limit: u64) -> Result<u64, TooMuch> {
+    let mut counter = Counter {
+        graph,
+        limit,
+        looked: 0,
+        known: HashMap::new(),
+    };
+    counter
+        .cost(NodeId(0), Part::Value(instance), 0)
+        .map(|cost| cost.steps)
+}
+
+/// The size of a value: one for each value in it, and more for long texts.
+/// Nothing if it is deeper than `levels` or larger than `limit`.
+pub(super) fn measure(value: &Value, levels: usize, limit: u64) -> Option<u64> {
+    let mut left = limit;
+    take(value, levels, &mut left)?;
+    Some(limit - left)
+}
+
+fn take(value: &Value, levels: usize, left: &mut u64) -> Option<()> {
+    let own = match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 1,
+        Value::String(text) => text_steps(text),
+        Value::Array(items) => 1 + items.len() as u64 / 64,
+        Value::Object(members) => 1 + members.keys().map(|key| text_steps(key)).sum::<u64>(),
+    };
+    *left = left.checked_sub(own)?;
+    match value {
+        Value::Array(_) | Value::Object(_) if levels == 0 => None,
+        Value::Array(items) => items
+            .iter()
+            .try_for_each(|item| take(item, levels.saturating_sub(1), left)),
+        Value::Object(members) => members
+            .values()
+            .try_for_each(|member| take(member, levels.saturating_sub(1), left)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Some(()),
+    }
+}
+
+fn text_steps(text: &str) -> u64 {
+    1 + text.len() as u64 / 64
+}
+
+/// What a subschema is applied to: a value, or the name of a member.
+#[derive(Clone, Copy)]
+enum Part<'v> {
+    Value(&'v Value),
+    Name(&'v str),
+}
+
+impl Part<'_> {
+    fn address(self) -> usize {
+        match self {
+            Part::Value(value) => std::ptr::from_ref(value).addr(),
+            Part::Name(name) => name.as_ptr().addr(),
+        }
+    }
+}
+
+struct Counter<'g> {
+    graph: &'g Graph,
+    limit: u64,
+    /// Edges followed so far: the counting itself is bounded too.
+    looked: u64,
+    known: HashMap<(NodeId, usize), Cost>,
+}
+
+/// What it takes to check one part by one subschema.
+#[derive(Clone, Copy)]
+struct Cost {
+    steps: u64,
+    /// Subschemas nested below.
+    height: usize,
+}
+
+impl Counter<'_> {
+    fn cost(&mut self, id: NodeId, part: Part<'_>, depth: usize) -> Result<Cost, TooMuch> {
+        let known = self.known.get(&(id, part.address())).copied();
+        if depth + known.map_or(0, |cost| cost.height) > DEEPEST {
+            return Err(TooMuch);
+        }
+        if let Some(cost) = known {
+            return Ok(cost);
+        }
+        let graph = self.graph;
+        let mut cost = Cost {
+            steps: 0,
+            height: 0,
+        };
+        let Some(node) = graph.node(id) else {
+            return Ok(cost);
+        };
+        cost.steps = node.weight.saturating_add(self.own(part, node.unique));
+        // The validator compares the reference it enters with all those it is in.
+        cost.steps = cost.steps.saturating_add(depth as u64 / 64);
+        for edge in &node.edges {
+            self.looked += 1;
+            let again = node.unevaluated && edge.place == Place::Same;
+            let factor = if again { UNEVALUATED_FACTOR } else { 1 };
+            for below in reached(graph, id, edge, part) {
+                self.looked += 1;
+                let below = self.cost(edge.to, below, depth + 1)?;
+                cost.steps = cost
+                    .steps
+                    .saturating_add(below.steps.saturating_mul(factor));
+                cost.height = cost.height.max(below.height + 1);
+                if cost.steps > self.limit || self.looked > self.limit {
+                    return Err(TooMuch);
+                }
+            }
+        }
+        self.known.insert((id, part.address()), cost);
+        Ok(cost)
+    }
+
+    /// The steps of the keywords without subschemas on this part.
+    fn own(&mut self, part: Part<'_>, unique: bool) -> u64 {
+        match part {
+            Part::Name(text) => text_steps(text),
+            Part::Value(Value::String(text)) => text_steps(text),
+            Part::Value(value @ Value::Array(_)) if unique => {
+                let size = measure(value, usize::MAX, self.limit).unwrap_or(self.limit);
+                self.looked = self.looked.saturating_add(size);
+                size
+            }
+            Part::Value(Value::Object(members)) => members.len() as u64,
+            Part::Value(_) => 0,
+        }
+    }
+}
+
+/// The parts of a value that an edge applies its subschema to. Rules that go by name or by what
+/// others left over count for every member or item.
+fn reached<'v>(
+    graph: &Graph,
+    holder: NodeId,
+    edge: &Edge,
+    part: Part<'v>,
+) -> Box<dyn Iterator<Item = Part<'v>> + 'v> {
+    let nothing = || Box::new(std::iter::empty());
+    match (edge.place, part) {
+        (Place::Same, part) => Box::new(std::iter::once(part)),
+        (Place::Member, Part::Value(Value::Object(members))) => {
+            Box::new(members.get(&edge.key).into_iter().map(Part::Value))
+        }
+        (Place::Members, Part::Value(Value::Object(members))) => {
+            let declared: HashSet<String> = graph
+                .node(holder)
+                .into_iter()
+                .flat_map(Node::properties)
+                .map(str::to_owned)
+                .collect();
+            let by_pattern = edge.keyword == "patternProperties";
+            Box::new(
+                members
+                    .iter()
+                    .filter(move |(name, _)| by_pattern || !declared.contains(*name))
+                    .map(|(_, member)| Part::Value(member)),
+            )
+        }
+        (Place::Names, Part::Value(Value::Object(members))) => {
+            Box::new(members.keys().map(|name| Part::Name(name)))
+        }
+        (Place::Item, Part::Value(Value::Array(items))) => {
+            let index = edge.key.parse::<usize>().ok();
+            Box::new(
+                index
+                    .and_then(|index| items.get(index))
+                    .into_iter()
+                    .map(Part::Value),
+            )
+        }
+        (Place::Items, Part::Value(Value::Array(items))) => Box::new(items.iter().map(Part::Value)),
+        _ => nothing(),
+    }
+}
