@@ -1,7 +1,7 @@
 //! JSON as models write it and schemas as people write them: repair, bounds, validation, coercion.
 
 pub mod repair;
-mod schema;
+pub mod schema;
 mod strict;
 
 pub use schema::{

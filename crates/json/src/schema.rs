@@ -2,6 +2,7 @@
 
 mod bounds;
 mod coerce;
+mod dialect;
 mod error;
 mod expected;
 mod explain;
@@ -21,6 +22,7 @@ mod work;
 use std::fmt;
 use std::sync::Arc;
 
+use referencing::Registry;
 use serde_json::Value;
 
 pub use bounds::Bounds;
@@ -56,7 +58,7 @@ impl Schema {
 
     /// Compiles a schema within `bounds`.
     pub fn compile_within(source: &Value, bounds: &Bounds) -> Result<Schema, SchemaError> {
-        Schema::compile_with(source, bounds, &Documents::new([])?)
+        compile(source, bounds, Documents::meta_schemas())
     }
 
     /// Compiles a schema whose references may lead into `documents`.
@@ -65,22 +67,7 @@ impl Schema {
         bounds: &Bounds,
         documents: &Documents,
     ) -> Result<Schema, SchemaError> {
-        bounds::check_document(source, bounds)?;
-        let (start, registry) = references::prepare(source, documents.registry())?;
-        let graph = explore::explore(start, &registry, bounds)?;
-        let total = unfold::check(&graph, bounds)?;
-        let validator = references::options()
-            .with_registry(documents.registry())
-            .build(source)
-            .map_err(|error| references::refusal(source, &error))?;
-        let (source, bounds) = (source.clone(), bounds.clone());
-        Ok(Schema(Arc::new(Compiled {
-            source,
-            validator,
-            graph,
-            total,
-            bounds,
-        })))
+        compile(source, bounds, documents.registry())
     }
 
     /// The schema as it was written.
@@ -120,6 +107,45 @@ impl Schema {
     pub fn signature(&self, name: &str) -> String {
         signature(name, &self.0.source)
     }
+}
+
+/// Compiles a schema, once more in the later form where an old habit is why it was refused.
+fn compile(
+    source: &Value,
+    bounds: &Bounds,
+    documents: &Registry<'static>,
+) -> Result<Schema, SchemaError> {
+    bounds::check_document(source, bounds)?;
+    let mut compiled = match compile_once(source, bounds, documents) {
+        Ok(compiled) => compiled,
+        Err(refusal) => {
+            let adapted = dialect::adapted(source, &refusal).ok_or(refusal)?;
+            compile_once(&adapted, bounds, documents)?
+        }
+    };
+    compiled.source.clone_from(source);
+    Ok(Schema(Arc::new(compiled)))
+}
+
+fn compile_once(
+    source: &Value,
+    bounds: &Bounds,
+    documents: &Registry<'static>,
+) -> Result<Compiled, SchemaError> {
+    let (start, registry) = references::prepare(source, documents)?;
+    let graph = explore::explore(start, &registry, bounds)?;
+    let total = unfold::check(&graph, bounds)?;
+    let validator = references::options()
+        .with_registry(documents)
+        .build(source)
+        .map_err(|error| references::refusal(source, &error))?;
+    Ok(Compiled {
+        source: Value::Null,
+        validator,
+        graph,
+        total,
+        bounds: bounds.clone(),
+    })
 }
 
 impl Compiled {

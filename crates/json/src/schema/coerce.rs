@@ -108,7 +108,7 @@ impl Finder<'_> {
                 self.of_union(context, nested.checked_sub(1)?)
             }
             Kind::AdditionalProperties { unexpected } => {
-                let node = self.graph.at_path(error.evaluation_path().as_str())?;
+                let node = self.graph.holder(error.evaluation_path().as_str())?;
                 let known: Vec<&str> = node.properties().collect();
                 remedy::renames(error, unexpected, &known)
             }

@@ -76,8 +76,12 @@ pub(super) fn type_set(kind: &TypeKind) -> JsonTypeSet {
 }
 
 fn types(kind: &TypeKind, format: Option<&str>) -> String {
-    let named: Vec<String> = type_set(kind)
+    let set = type_set(kind);
+    let others = set.remove(JsonType::Null);
+    let null = set.contains(JsonType::Null).then_some(JsonType::Null);
+    let named: Vec<String> = others
         .iter()
+        .chain(null)
         .map(|one| match (one, format) {
             (JsonType::String, Some(format)) => {
                 format!("a string ({})", text::shorten(format, SHOWN))

@@ -40,6 +40,7 @@ pub(super) fn explain(schema: &Compiled, instance: &Value) -> Violations {
     };
     let mut found = Found {
         graph: &schema.graph,
+        whole: instance,
         violations: Vec::new(),
     };
     for error in &errors {
@@ -73,6 +74,7 @@ fn single(expected: String, got: String) -> Violations {
 
 struct Found<'g> {
     graph: &'g Graph,
+    whole: &'g Value,
     /// Each with whether a listing of the admitted values makes it superfluous.
     violations: Vec<(Violation, Rank)>,
 }
@@ -123,6 +125,19 @@ impl Found<'_> {
                 for name in unexpected {
                     let expected = self.unknown(error, name);
                     self.push_below(error, name, &expected, "");
+                }
+            }
+            // Without `properties` the validator blames the first member, and not by its name.
+            Kind::FalseSchema
+                if error
+                    .evaluation_path()
+                    .as_str()
+                    .ends_with("/additionalProperties") =>
+            {
+                let holder = self.whole.pointer(error.instance_path().as_str());
+                let members = holder.and_then(Value::as_object).into_iter().flatten();
+                for (name, _) in members {
+                    self.push_below(error, name, "not a known argument: leave it out", "");
                 }
             }
             Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
@@ -205,14 +220,14 @@ impl Found<'_> {
     }
 
     fn expected(&self, error: &ValidationError<'_>) -> String {
-        let node = self.graph.at_path(error.evaluation_path().as_str());
+        let node = self.graph.holder(error.evaluation_path().as_str());
         expected::expected(error.kind(), node.and_then(|node| node.format.as_deref()))
     }
 
     /// Says that a member is unknown, and which name was meant or which there are.
     fn unknown(&self, error: &ValidationError<'_>, name: &str) -> String {
         const LISTED: usize = 8;
-        let node = self.graph.at_path(error.evaluation_path().as_str());
+        let node = self.graph.holder(error.evaluation_path().as_str());
         let known: Vec<&str> = node.into_iter().flat_map(Node::properties).collect();
         let missing = |known: &&str| error.instance().get(*known).is_none();
         let meant = nearest(name, known.iter().copied().filter(missing));

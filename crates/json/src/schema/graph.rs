@@ -48,20 +48,19 @@ impl Graph {
         self.nodes.get(id.0)
     }
 
-    /// The schema at an evaluation path, such as `/properties/start/$ref/type`: the one that
-    /// holds the last keyword.
-    pub(super) fn at_path(&self, path: &str) -> Option<&Node> {
+    /// The schema that holds the last keyword of an evaluation path such as
+    /// `/properties/start/$ref/type`.
+    pub(super) fn holder(&self, path: &str) -> Option<&Node> {
+        let (path, _) = path.rsplit_once('/')?;
         let tokens: Vec<String> = path.split('/').skip(1).map(unescape).collect();
         let mut node = self.nodes.first()?;
         let mut rest = tokens.as_slice();
         while let [keyword, below @ ..] = rest {
-            let Some((edge, taken)) = node.step(keyword, below.first()) else {
-                break;
-            };
+            let (edge, taken) = node.step(keyword, below.first())?;
             node = self.node(edge.to)?;
             rest = rest.get(taken..).unwrap_or_default();
         }
-        (rest.len() <= 1).then_some(node)
+        Some(node)
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{Bounds, SchemaError};
 
 /// Bytes that one compiled expression may take; `^\p{L}{1,20}$` fits, `a{1,1000}{1,1000}` never.
-const COMPILED_BYTES: usize = 256 * 1024;
+const COMPILED_BYTES: usize = 1024 * 1024;
 
 /// The engine of every pattern: no look-around, no back-references, linear time.
 pub(super) fn engine() -> PatternOptions<Regex> {

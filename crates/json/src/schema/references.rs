@@ -5,7 +5,7 @@ use std::fmt;
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Retrieve, ValidationError, ValidationOptions};
-use referencing::{Draft, Registry, Uri};
+use referencing::{Draft, Registry, SPECIFICATIONS, Uri};
 use serde_json::Value;
 
 use super::bounds::push_token;
@@ -29,9 +29,14 @@ impl Documents {
             reference: address(error).unwrap_or_default(),
             reason: reason(error),
         };
-        let indexed = Registry::new().retriever(Refusing).extend(documents);
-        let registry = indexed.and_then(referencing::RegistryBuilder::prepare);
+        let indexed = SPECIFICATIONS.extend(documents);
+        let registry = indexed.and_then(|builder| builder.retriever(Refusing).prepare());
         registry.map(Documents).map_err(|error| refusal(&error))
+    }
+
+    /// The meta-schemas of the drafts, which are always there.
+    pub(super) fn meta_schemas() -> &'static Registry<'static> {
+        &SPECIFICATIONS
     }
 
     pub(super) fn registry(&self) -> &Registry<'static> {
@@ -116,10 +121,16 @@ pub(super) fn refusal(source: &Value, error: &ValidationError<'_>) -> SchemaErro
     if let ValidationErrorKind::Referencing(error) = error.kind() {
         return unresolved(source, error);
     }
-    SchemaError::Invalid {
-        at: error.instance_path().as_str().to_owned(),
-        reason: text::shorten(&error.to_string(), 200),
-    }
+    let at = error.instance_path().as_str().to_owned();
+    let name = error.instance().as_str().filter(|_| at.ends_with("/type"));
+    let reason = name.map_or_else(
+        || text::shorten(&error.to_string(), 200),
+        |name| {
+            let types = "string, integer, number, boolean, array, object or null";
+            format!("\"{}\" is no type: use {types}", text::shorten(name, 60))
+        },
+    );
+    SchemaError::Invalid { at, reason }
 }
 
 fn unresolved(source: &Value, error: &referencing::Error) -> SchemaError {

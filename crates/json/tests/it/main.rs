@@ -1,4 +1,9 @@
 //! What the crate promises, tested through its public functions.
 
 mod repair;
+mod schema_bounds;
+mod schema_coercion;
+mod schema_errors;
+mod schema_signature;
 mod schema_suite;
+mod schema_verdicts;

@@ -2,7 +2,6 @@
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
-    clippy::indexing_slicing,
     clippy::print_stdout,
     reason = "a test may fail loudly, and prints its counts"
 )]
@@ -129,7 +128,10 @@ fn files() -> BTreeMap<String, Value> {
             .to_string_lossy()
             .trim_start_matches("./")
             .to_owned();
-        if path.ends_with(".json") {
+        if Path::new(&path)
+            .extension()
+            .is_some_and(|extension| extension == "json")
+        {
             let mut text = String::new();
             entry.read_to_string(&mut text).unwrap();
             files.insert(path, serde_json::from_str(&text).unwrap());

@@ -1,0 +1,479 @@
+//! Schemas and values of strangers cost little, fetch nothing, and never panic.
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may fail loudly"
+)]
+
+use std::fmt::Write;
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use toolcrib_json::{Bounds, Documents, Schema, SchemaError};
+
+/// The refusal of a schema, and that it came at once.
+fn refusal(schema: &Value) -> SchemaError {
+    let begun = Instant::now();
+    let refusal = Schema::compile(schema).unwrap_err();
+    let taken = begun.elapsed();
+    println!("{taken:?}: {refusal}");
+    assert!(taken < Duration::from_millis(50), "{taken:?} for {refusal}");
+    refusal
+}
+
+fn reference(at: &str, reference: &str) -> SchemaError {
+    SchemaError::Reference {
+        at: at.to_owned(),
+        reference: reference.to_owned(),
+        reason: "nothing is fetched: put it into the document, under `$defs`".to_owned(),
+    }
+}
+
+#[test]
+fn a_reference_to_the_network_makes_no_connection() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let address = format!("http://{}/secret.json", listener.local_addr().unwrap());
+    let found = refusal(&json!({"properties": {"a": {"$ref": address}}}));
+    assert_eq!(found, reference("/properties/a/$ref", &address));
+    let found = refusal(&json!({"$schema": address}));
+    let reason = "it is no known draft: use 2020-12, 2019-09, 7, 6 or 4, or leave it out";
+    let at = "/$schema".to_owned();
+    let expected = SchemaError::Reference {
+        at,
+        reference: address.clone(),
+        reason: reason.to_owned(),
+    };
+    assert_eq!(found, expected);
+    refusal(&json!({"$id": address, "$ref": "other.json"}));
+    // A draft of a part that nobody knows is read as 2020-12.
+    let part = json!({"$schema": address, "$id": "urn:a", "type": "null"});
+    let schema = Schema::compile(&json!({"$defs": {"a": part}, "$ref": "urn:a"})).unwrap();
+    assert!(schema.is_valid(&json!(null)) && !schema.is_valid(&json!(1)));
+    let of_documents = Documents::new([("urn:a".to_owned(), json!({"$ref": address}))]);
+    assert_eq!(of_documents.unwrap_err(), reference("", &address));
+    let connection = listener.accept().map(|_| ()).unwrap_err();
+    assert_eq!(connection.kind(), std::io::ErrorKind::WouldBlock);
+}
+
+#[test]
+fn a_reference_to_a_file_does_not_show_the_file() {
+    let path = std::env::temp_dir().join(format!("toolcrib-schema-{}.json", std::process::id()));
+    std::fs::write(&path, r#"{"type": "canary-of-the-file"}"#).unwrap();
+    let address = format!("file://{}", path.display());
+    let found = refusal(&json!({"items": {"$ref": address}}));
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(found, reference("/items/$ref", &address));
+    assert!(!found.to_string().contains("canary"));
+}
+
+#[test]
+fn references_inside_the_document_and_to_meta_schemas_work() {
+    let schema = json!({
+        "$id": "https://example.com/root.json",
+        "$defs": {"part": {"$id": "part.json", "$anchor": "here", "type": "integer"}},
+        "properties": {
+            "a": {"$ref": "part.json"},
+            "b": {"$ref": "https://example.com/part.json#here"},
+            "c": {"$ref": "#/$defs/part"},
+            "d": {"$ref": "https://json-schema.org/draft/2020-12/schema"},
+            "e": {"$ref": "http://json-schema.org/draft-07/schema#"},
+        },
+    });
+    let schema = Schema::compile(&schema).unwrap();
+    for name in ["a", "b", "c"] {
+        assert!(schema.is_valid(&json!({name: 1})) && !schema.is_valid(&json!({name: "1"})));
+    }
+    for name in ["d", "e"] {
+        assert!(schema.is_valid(&json!({name: {"type": "string"}})));
+        assert!(!schema.is_valid(&json!({name: {"type": 5}})));
+    }
+}
+
+#[test]
+fn a_reference_that_leads_nowhere_is_told() {
+    let found = refusal(&json!({"properties": {"a": {"$ref": "#/$defs/missing"}}}));
+    let SchemaError::Reference { at, reference, .. } = found else {
+        unreachable!("{found}")
+    };
+    assert_eq!(
+        (at.as_str(), reference.as_str()),
+        ("/properties/a/$ref", "#/$defs/missing")
+    );
+    refusal(&json!({"properties": {"a": {"$ref": ""}}}));
+}
+
+#[test]
+fn references_without_progress_are_refused() {
+    for (schema, place) in [
+        (json!({"$ref": "#"}), ""),
+        (json!({"allOf": [{"$ref": "#"}]}), ""),
+        (json!({"not": {"$ref": "#"}}), ""),
+        (
+            json!({"$dynamicAnchor": "a", "anyOf": [{"$dynamicRef": "#a"}]}),
+            "",
+        ),
+        (
+            json!({"$ref": "#/$defs/a", "$defs": {
+                "a": {"anyOf": [{"$ref": "#/$defs/b"}, {"type": "null"}]},
+                "b": {"if": true, "then": {"$ref": "#/$defs/a"}}}}),
+            "/$ref",
+        ),
+        (
+            json!({"properties": {"a": {"$ref": "#/properties/b"}, "b": {"$ref": "#/properties/a"}}}),
+            "/properties/b",
+        ),
+    ] {
+        assert_eq!(
+            refusal(&schema),
+            SchemaError::Cycle {
+                at: place.to_owned()
+            },
+            "{schema}"
+        );
+    }
+}
+
+#[test]
+fn recursive_trees_are_taken() {
+    let tree = json!({
+        "$defs": {"node": {
+            "type": "object",
+            "properties": {
+                "value": {"type": "integer"},
+                "children": {"type": "array", "items": {"$ref": "#/$defs/node"}},
+                "next": {"anyOf": [{"$ref": "#/$defs/node"}, {"type": "null"}]},
+            },
+            "required": ["value"],
+            "additionalProperties": false,
+        }},
+        "$ref": "#/$defs/node",
+    });
+    let schema = Schema::compile(&tree).unwrap();
+    let mut deep = json!({"value": 1, "next": null});
+    for value in 0..40 {
+        deep = json!({"value": value, "children": [deep], "next": {"value": 0}});
+    }
+    assert!(schema.is_valid(&deep));
+    *deep.pointer_mut("/children/0/children/0/value").unwrap() = json!("x");
+    assert_eq!(
+        schema.check(&deep).unwrap_err().to_string(),
+        r#"`/children/0/children/0/value`: expected an integer, got "x""#
+    );
+}
+
+/// Definitions where each applies the next twice.
+fn doubling(levels: usize, apply: impl Fn(&str) -> Value) -> Value {
+    let mut definitions = serde_json::Map::new();
+    for level in 0..levels {
+        definitions.insert(
+            format!("d{level}"),
+            apply(&format!("#/$defs/d{}", level + 1)),
+        );
+    }
+    definitions.insert(format!("d{levels}"), json!({"type": "string"}));
+    json!({"$defs": definitions, "$ref": "#/$defs/d0"})
+}
+
+#[test]
+fn doubling_chains_are_refused_at_once() {
+    for keyword in ["anyOf", "allOf", "oneOf"] {
+        let chain = doubling(
+            28,
+            |next| json!({keyword: [{"$ref": next}, {"$ref": next}]}),
+        );
+        let limit = Bounds::default().unfold;
+        let found = refusal(&chain);
+        assert!(
+            matches!(found, SchemaError::TooMuchUnfolding { limit: told, .. } if told == limit)
+        );
+    }
+    let conditions = doubling(
+        28,
+        |next| json!({"if": {"$ref": next}, "then": {"$ref": next}}),
+    );
+    assert!(matches!(
+        refusal(&conditions),
+        SchemaError::TooMuchUnfolding { .. }
+    ));
+    let dependent = doubling(
+        28,
+        |next| json!({"dependentSchemas": {"a": {"$ref": next}, "b": {"not": {"$ref": next}}}}),
+    );
+    assert!(matches!(
+        refusal(&dependent),
+        SchemaError::TooMuchUnfolding { .. }
+    ));
+    let below = json!({"properties": {"deep": {"items": conditions["$ref"]}}, "$defs": {}});
+    assert!(Schema::compile(&below).is_err() || conditions["$ref"].is_string());
+}
+
+#[test]
+fn the_unfold_bound_is_exact() {
+    // Each level is an `anyOf` with two references: 1 + 2 * (1 + below); the last is 1.
+    let visits = (0..5).fold(1, |below, _| 1 + 2 * (1 + below)) + 1;
+    let chain = doubling(5, |next| json!({"anyOf": [{"$ref": next}, {"$ref": next}]}));
+    let exact = Bounds {
+        unfold: visits,
+        ..Bounds::default()
+    };
+    let less = Bounds {
+        unfold: visits - 1,
+        ..Bounds::default()
+    };
+    assert!(Schema::compile_within(&chain, &exact).is_ok());
+    assert_eq!(
+        Schema::compile_within(&chain, &less).unwrap_err(),
+        SchemaError::TooMuchUnfolding {
+            at: String::new(),
+            limit: visits - 1
+        }
+    );
+}
+
+#[test]
+fn long_chains_of_references_are_refused() {
+    let chain = doubling(1_000, |next| json!({"$ref": next}));
+    assert!(matches!(
+        refusal(&chain),
+        SchemaError::ChainTooLong { limit: 128, .. }
+    ));
+}
+
+#[test]
+fn documents_are_bounded_in_bytes_depth_and_subschemas() {
+    let text = |bytes: usize| json!({"description": "x".repeat(bytes)});
+    let empty = text(0).to_string().len();
+    let limit = Bounds::default().bytes;
+    assert!(Schema::compile(&text(limit - empty)).is_ok());
+    assert_eq!(
+        refusal(&text(limit - empty + 1)),
+        SchemaError::TooLarge { limit }
+    );
+
+    let mut nested = json!({"type": "string"});
+    for _ in 0..15 {
+        nested = json!({"properties": {"a": nested}});
+    }
+    assert!(Schema::compile(&json!({"not": nested})).is_ok());
+    let at = format!("/items/not{}", "/properties/a".repeat(15));
+    assert_eq!(
+        refusal(&json!({"items": {"not": nested}})),
+        SchemaError::TooDeep { at, limit: 32 }
+    );
+
+    let wide = |count: usize| {
+        let name = |index: usize| (format!("p{index}"), json!({"type": "string"}));
+        json!({"properties": (0..count).map(name).collect::<serde_json::Map<_, _>>()})
+    };
+    assert!(Schema::compile(&wide(1_999)).is_ok());
+    let at = "/properties/p1999".to_owned();
+    assert_eq!(
+        refusal(&wide(2_000)),
+        SchemaError::TooManySubschemas { at, limit: 2_000 }
+    );
+    assert!(Schema::compile(&wide(10_000)).is_err());
+}
+
+#[test]
+fn patterns_of_a_backtracking_engine_are_refused() {
+    let refused = |pattern: &str, reason: &str| SchemaError::Pattern {
+        at: "/properties/a/pattern".to_owned(),
+        pattern: pattern.to_owned(),
+        reason: reason.to_owned(),
+    };
+    let look = "look-around needs a backtracking engine: write it without";
+    let back = "back-references need a backtracking engine: write it without";
+    let large = "it is no regular expression, or its repetitions are too large: simplify it";
+    for (pattern, reason) in [
+        ("(a|aa)+(?!x)$", look),
+        ("^(?=.*a)", look),
+        ("(?<=a)b", look),
+        (r"(a)\1", back),
+        ("a{1,1000}{1,1000}", large),
+        (r"(\w{1,500}){1,500}", large),
+        ("(", large),
+    ] {
+        let schema = json!({"properties": {"a": {"pattern": pattern}}});
+        assert_eq!(refusal(&schema), refused(pattern, reason));
+        assert!(Schema::compile(&json!({"patternProperties": {pattern: true}})).is_err());
+    }
+    let long = "a".repeat(1025);
+    let schema = json!({"properties": {"a": {"pattern": long}}});
+    assert!(matches!(refusal(&schema), SchemaError::Pattern { .. }));
+    let many: serde_json::Map<_, _> = (0..65)
+        .map(|index| (format!("^a{index}"), json!({})))
+        .collect();
+    let found = refusal(&json!({"patternProperties": many}));
+    let at = "/patternProperties".to_owned();
+    assert_eq!(found, SchemaError::TooManyPatterns { at, limit: 64 });
+}
+
+#[test]
+fn ordinary_patterns_are_taken() {
+    for (pattern, good, bad) in [
+        (r"^[A-Za-z0-9_-]{1,64}$", "a_b", "a b"),
+        (r"^\d{4}-\d{2}-\d{2}$", "2026-01-31", "31.1.2026"),
+        (r"^\p{L}{1,20}$", "Zürich", "1"),
+        (
+            r"^([a-z0-9]+(-[a-z0-9]+)*\.)+[a-z]{2,}$",
+            "a-b.example.com",
+            "localhost",
+        ),
+        (r"^[^\s@]+@[^\s@]+\.[^\s@]+$", "a@b.ch", "a@b"),
+    ] {
+        let schema = Schema::compile(&json!({"type": "string", "pattern": pattern})).unwrap();
+        assert!(
+            schema.is_valid(&json!(good)) && !schema.is_valid(&json!(bad)),
+            "{pattern}"
+        );
+    }
+}
+
+#[test]
+fn an_unknown_type_makes_no_schema() {
+    for name in ["dict", "float", "tuple", "any"] {
+        let found = refusal(&json!({"type": "object", "properties": {"a": {"type": name}}}));
+        let types = "string, integer, number, boolean, array, object or null";
+        let reason = format!("\"{name}\" is no type: use {types}");
+        assert_eq!(
+            found,
+            SchemaError::Invalid {
+                at: "/properties/a/type".to_owned(),
+                reason
+            }
+        );
+    }
+    let refused = Schema::compile(&json!("text")).unwrap_err();
+    assert!(matches!(refused, SchemaError::Invalid { .. }));
+}
+
+#[test]
+fn the_exclusive_bounds_of_draft_4_are_read_where_no_draft_is_said() {
+    let source = json!({"properties": {
+        "page": {"type": "integer", "minimum": 0, "exclusiveMinimum": true},
+        "rate": {"maximum": 1, "exclusiveMaximum": false},
+        "kept": {"const": {"minimum": 0, "exclusiveMinimum": true}},
+    }});
+    let schema = Schema::compile(&source).unwrap();
+    assert_eq!(schema.source(), &source);
+    assert!(
+        schema.is_valid(
+            &json!({"page": 1, "rate": 1, "kept": source["properties"]["kept"]["const"]})
+        )
+    );
+    assert!(!schema.is_valid(&json!({"page": 0})) && !schema.is_valid(&json!({"rate": 2})));
+    let alone = refusal(&json!({"exclusiveMinimum": true}));
+    assert!(matches!(alone, SchemaError::Invalid { at, .. } if at == "/exclusiveMinimum"));
+}
+
+/// A value of nested objects `{"n": {"n": ..}}`.
+fn chain(levels: usize) -> Value {
+    (0..levels).fold(json!({"x": 1}), |inner, _| json!({"n": inner}))
+}
+
+/// Time that a check of an instance takes, in every way.
+fn timed(schema: &Schema, instance: &Value) -> (bool, Duration) {
+    let begun = Instant::now();
+    let valid = schema.is_valid(instance);
+    assert_eq!(schema.check(instance).is_ok(), valid);
+    schema.coerce(instance.clone());
+    (valid, begun.elapsed())
+}
+
+#[test]
+fn recursion_that_doubles_at_every_level_of_a_value_is_bounded() {
+    for keyword in ["anyOf", "allOf", "oneOf"] {
+        let next = json!({"properties": {"n": {"$ref": "#"}}, "required": ["n"]});
+        let source = json!({keyword: [next, next, {"required": ["x"]}]});
+        let schema = Schema::compile(&source).unwrap();
+        let (valid, _) = timed(&schema, &chain(3));
+        assert_eq!(valid, keyword == "anyOf", "{keyword}");
+        for levels in [20, 60, 100] {
+            let (valid, taken) = timed(&schema, &chain(levels));
+            println!("{keyword} {levels}: {taken:?}");
+            assert!(
+                !valid && taken < Duration::from_millis(500),
+                "{keyword} {levels} {taken:?}"
+            );
+        }
+    }
+    let chain_of_members = doubling(
+        30,
+        |next| json!({"allOf": [{"properties": {"n": {"$ref": next}}}, {"properties": {"n": {"$ref": next}}}]}),
+    );
+    let schema = Schema::compile(&chain_of_members).unwrap();
+    let (valid, taken) = timed(&schema, &chain(30));
+    assert!(!valid && taken < Duration::from_millis(500), "{taken:?}");
+    assert!(schema.is_valid(&chain(5)));
+}
+
+#[test]
+fn nested_unevaluated_properties_are_bounded() {
+    let mut source = json!({"properties": {"x": {"type": "integer"}}});
+    for _ in 0..9 {
+        source = json!({"anyOf": [source], "unevaluatedProperties": false});
+    }
+    assert!(matches!(
+        refusal(&source),
+        SchemaError::TooMuchUnfolding { .. }
+    ));
+}
+
+#[test]
+fn values_are_bounded_in_depth_and_size() {
+    let schema = Schema::compile(&json!({"type": "object"})).unwrap();
+    assert!(schema.is_valid(&chain(127)));
+    assert!(!schema.is_valid(&chain(128)));
+    assert_eq!(
+        schema.check(&chain(128)).unwrap_err().to_string(),
+        "expected a value that is smaller or less deep, got more than is checked"
+    );
+    let numbers =
+        json!({"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "null"}]}});
+    let numbers = Schema::compile(&numbers).unwrap();
+    for count in [10_000, 1_000_000] {
+        let (valid, taken) = timed(&numbers, &Value::from(vec![7; count]));
+        println!("{count} items: {taken:?}");
+        assert!(
+            !valid && taken < Duration::from_secs(2),
+            "{count} {taken:?}"
+        );
+    }
+    let mut options = String::new();
+    for option in 0..20_000 {
+        write!(options, "{option} ").unwrap();
+    }
+    let options: Vec<&str> = options.split_whitespace().collect();
+    let listed = Schema::compile(&json!({"items": {"enum": options}})).unwrap();
+    let (valid, taken) = timed(&listed, &Value::from(vec!["x"; 100_000]));
+    assert!(!valid && taken < Duration::from_millis(500), "{taken:?}");
+    assert!(listed.is_valid(&json!(["19999", "0"])));
+}
+
+#[test]
+fn the_deepest_check_fits_a_small_stack() {
+    let run = || {
+        let node = json!({"anyOf": [{"allOf": [{"$ref": "#/$defs/a"}]}]});
+        let source = json!({
+            "$defs": {"a": {"properties": {"n": node}, "additionalProperties": {"$ref": "#/$defs/a"}}},
+            "$ref": "#/$defs/a",
+        });
+        let schema = Schema::compile(&source).unwrap();
+        assert!(schema.is_valid(&chain(100)));
+        assert!(schema.is_valid(&chain(127)));
+        let wrong = (0..90).fold(json!({"n": {"n": 5}}), |inner, _| json!({"n": inner}));
+        assert!(schema.is_valid(&wrong));
+        let typed = json!({"$defs": {"a": {"type": "object", "properties": {"n": node}}}, "$ref": "#/$defs/a"});
+        let typed = Schema::compile(&typed).unwrap();
+        assert!(typed.check(&wrong).is_err());
+        assert_eq!(typed.coerce(wrong.clone()), (wrong, Vec::new()));
+    };
+    std::thread::Builder::new()
+        .stack_size(2 << 20)
+        .spawn(run)
+        .unwrap()
+        .join()
+        .unwrap();
+}
