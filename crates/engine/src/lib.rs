@@ -1,9 +1,10 @@
 //! Catalogs, rules, pins and records: the rooms around the gate.
 //!
-//! Read in this order: [`Crib`], [`catalog`], [`ledger`].
+//! Read in this order: [`Crib`], [`catalog`], [`ledger`], [`rules`].
 
 pub mod catalog;
 mod crib;
 pub mod ledger;
+pub mod rules;
 
 pub use crib::{Crib, CribBuilder};

@@ -13,4 +13,5 @@ mod batch_properties;
 mod catalog;
 mod plan;
 mod plan_properties;
+mod rules;
 mod tickets;

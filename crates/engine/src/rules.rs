@@ -1,0 +1,176 @@
+//! A policy as data: rules in a TOML text, checked and tested before they are used.
+//!
+//! ```toml
+//! allow = ["category:calendar", "github__issues_*"]
+//! ask = ["effect:write"]
+//! deny = ["source:github effect:destroy"]
+//!
+//! [[rule]]
+//! name = "guests look on"                       # for people; optional
+//! when = { scope = "guest", tenant = "acme-*" }  # of the caller: scope, tenant, subject
+//! deny = ["effect:write", "effect:destroy"]
+//! reason = "guests may read only"                # told to the caller and the model; optional
+//!
+//! [[test]]                                       # must hold, or the file is not loaded
+//! tool = { name = "github__issues_create", source = "github", effect = "write" }
+//! caller = { tenant = "acme-1", subject = "ann", scopes = ["guest"] }
+//! expect = "deny"
+//! ```
+//!
+//! A tool that no rule matches is denied. Of the verdicts of all matching rules the strictest
+//! wins, so the order of rules and lists means nothing, and no rule can undo a `deny`.
+//!
+//! A pattern is a glob over the tool's name, or `field:glob` with a field of the tool (`name`,
+//! `source`, `category`, `action`, `effect`, `tag`) or of the caller (`scope`, `tenant`,
+//! `subject`); several joined by blanks must all match. In a glob `*` is any run of characters
+//! and `?` is one (also a blank); all else is itself, and case counts. The first colon ends the
+//! field: a tool whose name holds one is `name:ns:tool`. A tool without a category matches no
+//! `category:`, and of several actions, tags or scopes one is enough.
+//!
+//! `when` adds its globs to every pattern of its rule. A `[[test]]` names a tool, or describes
+//! one: what is left out is as in a tool of the host that says nothing, so its effect is
+//! `destroy`. Without `caller` it is the local one.
+
+mod book;
+mod explanation;
+mod glob;
+mod pattern;
+mod problem;
+mod read;
+mod trial;
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use serde::Serialize;
+use toolcrib_core::{BoxFuture, Caller, Fingerprint, Intent, Policy, ToolSpec, Verdict};
+
+use self::book::{Book, Entry};
+pub use self::explanation::{Explanation, Matched};
+pub use self::problem::{Problem, Problems};
+
+/// What a caller is told where no rule gives a reason: it names no rule.
+const DENIED: &str = "the rules do not permit it";
+const ASKED: &str = "the rules ask for consent";
+
+/// A checked rule file.
+#[derive(Debug, Clone)]
+pub struct Rules {
+    sections: Vec<Section>,
+    book: Book,
+    fingerprint: Fingerprint,
+}
+
+/// What the patterns of one rule share.
+#[derive(Debug, Clone)]
+struct Section {
+    label: String,
+    reason: Option<String>,
+}
+
+/// A verdict without its reason, the strictest last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ruling {
+    Allow,
+    Ask,
+    Deny,
+}
+
+impl Rules {
+    /// Reads a rule file of 1 MiB at the most, and runs its tests if all else is right.
+    pub fn parse(text: &str) -> Result<Self, Problems> {
+        read::rules(text)
+    }
+
+    /// Of the text, every character counts: tells which rules decided.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
+    }
+
+    /// The verdict on a tool, whatever the arguments.
+    pub fn verdict(&self, caller: &Caller, tool: &ToolSpec) -> Verdict {
+        let mut ruling = None;
+        let mut reasons = BTreeSet::new();
+        self.book.matching(caller, tool, |entry| {
+            if Some(entry.ruling) > ruling {
+                ruling = Some(entry.ruling);
+                reasons.clear();
+            }
+            if Some(entry.ruling) == ruling {
+                reasons.extend(self.section(entry).and_then(|section| section.reason.as_deref()));
+            }
+            ControlFlow::<()>::Continue(())
+        });
+        // Sorted, so that the order of rules does not change what the caller reads.
+        let reason = |otherwise: &str| {
+            let reasons: Vec<_> = reasons.into_iter().collect();
+            if reasons.is_empty() { otherwise.to_owned() } else { reasons.join("; ") }
+        };
+        match ruling {
+            Some(Ruling::Allow) => Verdict::Allow,
+            Some(Ruling::Ask) => Verdict::Ask(reason(ASKED)),
+            Some(Ruling::Deny) | None => Verdict::Deny(reason(DENIED)),
+        }
+    }
+
+    /// Why the verdict is what it is. For operators: callers must not learn of rules.
+    pub fn explain(&self, caller: &Caller, tool: &ToolSpec) -> Explanation {
+        let mut entries: Vec<&Entry> = Vec::new();
+        self.book.matching(caller, tool, |entry| {
+            entries.push(entry);
+            ControlFlow::<()>::Continue(())
+        });
+        let place = |entry: &&Entry| (Reverse(entry.ruling), entry.rule, entry.pattern.clone());
+        entries.sort_by_cached_key(place);
+        entries.dedup_by_key(|entry| place(entry));
+        let matched = entries.into_iter().map(|entry| Matched {
+            rule: self.section(entry).map(|section| section.label.clone()).unwrap_or_default(),
+            pattern: entry.pattern.clone(),
+            verdict: entry.ruling,
+        });
+        Explanation::new(&tool.name, self.verdict(caller, tool), matched.collect())
+    }
+
+    fn section(&self, entry: &Entry) -> Option<&Section> {
+        self.sections.get(entry.rule)
+    }
+}
+
+impl Policy for Rules {
+    fn sees(&self, caller: &Caller, tool: &ToolSpec) -> bool {
+        let mut matched = false;
+        let denied = self.book.matching(caller, tool, |entry| {
+            matched = true;
+            if entry.ruling == Ruling::Deny {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
+        matched && denied.is_none()
+    }
+
+    fn decide<'a>(&'a self, intent: Intent<'a>) -> BoxFuture<'a, Verdict> {
+        Box::pin(std::future::ready(self.verdict(intent.caller, intent.tool)))
+    }
+}
+
+impl Ruling {
+    pub fn of(verdict: &Verdict) -> Self {
+        match verdict {
+            Verdict::Allow => Self::Allow,
+            Verdict::Ask(_) => Self::Ask,
+            Verdict::Deny(_) => Self::Deny,
+        }
+    }
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Why a tool is allowed, asked about or denied: for operators, rule by rule.
+
+use std::fmt;
+
+use serde::Serialize;
+use toolcrib_core::{ToolName, Verdict};
+
+use super::Ruling;
+
+/// A verdict with all that speaks for and against it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Explanation {
+    /// What the caller is told.
+    pub verdict: Verdict,
+    /// The strictest first, then in the order of the file.
+    pub matched: Vec<Matched>,
+    /// The whole in one sentence, which is what `Display` writes.
+    pub sentence: String,
+}
+
+/// A pattern that matches the tool and the caller.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Matched {
+    /// The name of the rule, or where it stands.
+    pub rule: String,
+    /// As it was written.
+    pub pattern: String,
+    pub verdict: Ruling,
+}
+
+impl Explanation {
+    pub(super) fn new(tool: &ToolName, verdict: Verdict, matched: Vec<Matched>) -> Self {
+        let ruling = Ruling::of(&verdict);
+        let decided = match ruling {
+            Ruling::Allow => "allowed",
+            Ruling::Ask => "asked about",
+            Ruling::Deny => "denied",
+        };
+        let list = |deciding: bool| {
+            let entries = matched.iter().filter(|entry| (entry.verdict == ruling) == deciding);
+            entries.map(Matched::to_string).collect::<Vec<_>>().join(", ")
+        };
+        let (deciding, outweighed) = (list(true), list(false));
+        let mut sentence = format!("`{tool}` is {decided}: ");
+        sentence += if deciding.is_empty() { "no rule matches it" } else { &deciding };
+        if !outweighed.is_empty() {
+            sentence += "; stricter than ";
+            sentence += &outweighed;
+        }
+        Self { verdict, matched, sentence }
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.sentence)
+    }
+}
+
+impl fmt::Display for Matched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} has `{}` under `{}`", self.rule, self.pattern, self.verdict.as_str())
+    }
+}

@@ -1,0 +1,33 @@
+//! The tests within a rule file.
+
+use toolcrib_core::{Caller, ToolSpec};
+
+use super::problem::Problem;
+use super::{Rules, Ruling};
+
+/// What a rule file promises of itself.
+#[derive(Debug)]
+pub(super) struct Trial {
+    pub(super) line: usize,
+    pub(super) tool: ToolSpec,
+    pub(super) caller: Caller,
+    pub(super) expected: Ruling,
+}
+
+impl Trial {
+    /// The problem, if the rules do not keep the promise.
+    pub(super) fn run(&self, rules: &Rules) -> Option<Problem> {
+        let explanation = rules.explain(&self.caller, &self.tool);
+        let got = Ruling::of(&explanation.verdict);
+        (got != self.expected).then(|| Problem {
+            line: self.line,
+            what: format!(
+                "a test expects `{}` and got `{}`: {}",
+                self.expected.as_str(),
+                got.as_str(),
+                explanation.sentence
+            ),
+            cure: "change the rules or the test".into(),
+        })
+    }
+}
