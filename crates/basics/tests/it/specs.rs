@@ -1,0 +1,90 @@
+//! What callers see of the tools.
+
+use serde_json::{Value, json};
+use toolcrib_basics::tools;
+use toolcrib_core::Effect;
+
+#[test]
+fn the_tools_stand_in_a_fixed_order_by_category() {
+    let rows: Vec<_> = tools()
+        .iter()
+        .map(|shelved| {
+            let spec = &shelved.spec;
+            format!(
+                "{} {} {} {}",
+                spec.category.as_deref().unwrap(),
+                spec.name,
+                spec.actions.join(","),
+                if spec.idempotent { "steady" } else { "fresh" }
+            )
+        })
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            "time time_now read fresh",
+            "time time_convert convert steady",
+            "time time_between compare steady",
+            "arithmetic calculate calculate steady",
+            "text text_count count steady",
+            "text text_case transform steady",
+            "text text_replace transform steady",
+            "text text_lines read steady",
+            "identity uuid_new create fresh",
+            "identity hash_text hash steady",
+            "json json_query query steady",
+        ]
+    );
+}
+
+#[test]
+fn every_tool_reads_only_and_is_described_to_its_last_field() {
+    for shelved in tools().iter() {
+        let spec = &shelved.spec;
+        let name = &spec.name;
+        assert_eq!(spec.effect, Effect::Read, "{name}");
+        assert!((20..=80).contains(&spec.summary.len()), "{name}: {}", spec.summary);
+        assert!(spec.description.contains("Use it "), "{name}: when to use it");
+        assert_eq!(spec.input["additionalProperties"], json!(false), "{name}");
+        let fields = spec.input["properties"].as_object().unwrap();
+        assert!(!fields.is_empty(), "{name}");
+        for (field, schema) in fields {
+            assert!(schema["description"].is_string(), "{name}.{field}: {schema}");
+        }
+        let output = spec.output.as_ref().unwrap();
+        assert_eq!(output["type"], json!("object"), "{name}: {output}");
+        assert!(!output.to_string().contains("$ref"), "{name}: {output}");
+    }
+}
+
+#[test]
+fn a_schema_names_limits_defaults_and_choices() {
+    let shelved = tools().get("uuid_new").unwrap().clone();
+    let expected = json!({
+        "type": "object",
+        "properties": {
+            "version": {
+                "description": "v4: random; v7: ordered by time, for keys of databases.",
+                "type": "string",
+                "enum": ["v4", "v7"],
+                "default": "v4",
+            },
+            "count": {
+                "description": "How many.",
+                "type": "integer",
+                "format": "uint",
+                "minimum": 1,
+                "maximum": 100,
+                "default": 1,
+            },
+        },
+        "additionalProperties": false,
+    });
+    assert_eq!(shelved.spec.input, expected);
+    let output = json!({
+        "type": "object",
+        "properties": { "uuids": { "type": "array", "items": { "type": "string" } } },
+        "required": ["uuids"],
+    });
+    assert_eq!(shelved.spec.output, Some::<Value>(output));
+}
