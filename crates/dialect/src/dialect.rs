@@ -1,0 +1,77 @@
+//! What every dialect can do.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use toolcrib_core::{Call, Plan, Report};
+
+use crate::rendering::Rendering;
+
+/// One model API, both ways.
+pub trait Dialect: Send + Sync {
+    /// As in [`NAMES`](crate::NAMES).
+    fn name(&self) -> &'static str;
+
+    /// The tools of a plan, made once and kept in the plan.
+    fn rendering(&self, plan: &Plan) -> Arc<Rendering>;
+
+    /// The calls of a reply: the whole answer of the API, the message in it, a list of its items,
+    /// or one of them.
+    ///
+    /// Total: any JSON is read. What stands where a call should and is none becomes a call that
+    /// says so, which the executor answers; nothing is left without an answer.
+    fn calls(&self, plan: &Plan, reply: &Value) -> Vec<Call>;
+
+    /// The answers as messages (Responses: items; Gemini: contents) for the next request, to be
+    /// sent right behind those of [`echo`](Self::echo).
+    fn results(&self, report: &Report) -> Vec<Value>;
+
+    /// The model's own turn as it must stand in the next request, unchanged: it carries ids and
+    /// signatures that the API checks. Empty where a reply has none.
+    fn echo(&self, reply: &Value) -> Vec<Value>;
+
+    /// Puts a streamed reply together.
+    fn stream(&self) -> Box<dyn Stream>;
+
+    /// The value of `tools`.
+    fn tools(&self, plan: &Plan) -> Value {
+        self.rendering(plan).tools.clone()
+    }
+
+    /// The value of `tool_choice` (Gemini: `toolConfig`), if there is something to say.
+    fn tool_choice(&self, plan: &Plan) -> Option<Value> {
+        self.rendering(plan).tool_choice.clone()
+    }
+
+    /// All fields that a request body needs: `body.extend(dialect.request(&plan))`.
+    fn request(&self, plan: &Plan) -> Map<String, Value> {
+        self.rendering(plan).request()
+    }
+
+    /// One `tool_choice` for each forced tool, in the order of the choices.
+    fn forced_requests(&self, plan: &Plan) -> Vec<Value> {
+        self.rendering(plan).forced.clone()
+    }
+}
+
+/// A reply that comes in pieces.
+pub trait Stream: Send {
+    /// Takes one event or chunk in; what is none is passed over.
+    fn push(&mut self, chunk: &Value);
+
+    /// The reply so far, in the shape that the API gives without streaming.
+    fn reply(&self) -> Value;
+
+    /// The calls of the whole reply. One whose arguments were cut off is answered and not run.
+    fn finish(&mut self, plan: &Plan) -> Vec<Call>;
+}
+
+/// Whether the API is asked to hold the model to the schemas.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Strict {
+    /// Schemas are sent nearly whole, as advice.
+    #[default]
+    Off,
+    /// Schemas are sent in the API's strict subset; a tool that it cannot say is sent as advice.
+    On,
+}

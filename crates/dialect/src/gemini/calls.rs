@@ -1,0 +1,87 @@
+//! Calls of Gemini.
+
+use serde_json::Value;
+use toolcrib_core::{Call, Plan};
+
+use super::definitions::key;
+use crate::rendering::Rendering;
+use crate::reply::{Item, Reader, kind, pick};
+
+const SHAPE: &str = "send {\"functionCall\": {\"name\", \"args\"}}";
+
+pub(super) fn read(plan: &Plan, rendering: &Rendering, reply: &Value) -> Vec<Call> {
+    let parts = parts(reply);
+    let call_of = |part: &'_ Value| part.get("functionCall").map(|call| call.get("id").cloned());
+    let given: Vec<Value> = parts.iter().filter_map(|part| call_of(part)?).collect();
+    let ids = given.iter().filter_map(Value::as_str);
+    let reason = reply
+        .pointer("/candidates/0/finishReason")
+        .and_then(Value::as_str);
+    let cut = reason == Some("MAX_TOKENS");
+    let mut reader = Reader::new(plan, rendering, key, ids).cut_off(cut);
+    parts
+        .into_iter()
+        .for_each(|part| read_one(&mut reader, part));
+    reader.into_calls()
+}
+
+/// The model's turn in a reply.
+pub(super) fn content(reply: &Value) -> Option<&Value> {
+    let content = match reply.get("candidates") {
+        Some(candidates) => candidates.get(0)?.get("content")?,
+        None => reply,
+    };
+    content.get("parts").is_some().then_some(content)
+}
+
+fn parts(reply: &Value) -> Vec<&Value> {
+    if let Some(parts) = content(reply).and_then(|content| content.get("parts")) {
+        return match parts {
+            Value::Array(parts) => parts.iter().collect(),
+            Value::Null => Vec::new(),
+            other => vec![other],
+        };
+    }
+    match reply {
+        Value::Array(parts) => parts.iter().collect(),
+        // A turn that was stopped has no content.
+        reply if reply.get("candidates").is_some_and(Value::is_array) => Vec::new(),
+        other => vec![other],
+    }
+}
+
+/// Parts that are no calls of ours.
+const OTHERS: [&str; 9] = [
+    "text",
+    "thought",
+    "thoughtSignature",
+    "inlineData",
+    "fileData",
+    "executableCode",
+    "codeExecutionResult",
+    "toolCall",
+    "toolResponse",
+];
+
+fn read_one(reader: &mut Reader<'_>, part: &Value) {
+    let Some(call) = part.get("functionCall") else {
+        if !OTHERS.iter().any(|field| part.get(field).is_some()) {
+            let fault = format!("{} stands where a part should: {SHAPE}", kind(part));
+            reader.malformed(None, None, &fault);
+        }
+        return;
+    };
+    let id = call.get("id");
+    let mut echo = pick(part, &["thoughtSignature"]);
+    echo.extend(pick(call, &["id"]));
+    if call.get("partialArgs").is_some() || call.get("willContinue") == Some(&Value::Bool(true)) {
+        let fault = format!("its arguments came in pieces: {SHAPE} in one piece");
+        return reader.malformed(id, call.get("name").and_then(Value::as_str), &fault);
+    }
+    reader.call(Item {
+        id,
+        name: call.get("name"),
+        arguments: call.get("args").cloned().into(),
+        echo,
+    });
+}

@@ -1,0 +1,53 @@
+//! Gemini `generateContent`.
+
+mod calls;
+mod definitions;
+mod results;
+mod stream;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use toolcrib_core::{Call, Plan, Report};
+
+use crate::dialect::{Dialect, Stream};
+use crate::rendering::{Rendering, kept};
+
+/// `gemini`: `POST /v1beta/models/{model}:generateContent`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Gemini;
+
+impl Gemini {
+    pub const NAME: &'static str = "gemini";
+}
+
+impl Dialect for Gemini {
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn rendering(&self, plan: &Plan) -> Arc<Rendering> {
+        kept(plan, (Self::NAME, 0), || definitions::render(plan))
+    }
+
+    fn calls(&self, plan: &Plan, reply: &Value) -> Vec<Call> {
+        calls::read(plan, &self.rendering(plan), reply)
+    }
+
+    /// One content with all results, in the order of the calls: without ids that order and the
+    /// names are what the API matches by.
+    fn results(&self, report: &Report) -> Vec<Value> {
+        let parts: Vec<Value> = report.responses.iter().map(results::part).collect();
+        let content = (!parts.is_empty()).then(|| json!({ "role": "user", "parts": parts }));
+        content.into_iter().collect()
+    }
+
+    /// The content as it came, with every `thoughtSignature`: the API refuses a turn without.
+    fn echo(&self, reply: &Value) -> Vec<Value> {
+        calls::content(reply).cloned().into_iter().collect()
+    }
+
+    fn stream(&self) -> Box<dyn Stream> {
+        Box::new(stream::Parts::default())
+    }
+}

@@ -1,0 +1,49 @@
+//! Chunks of a streamed reply, put together: every chunk holds whole parts.
+
+use serde_json::{Value, json};
+use toolcrib_core::{Call, Plan};
+
+use super::{Gemini, calls};
+use crate::dialect::{Dialect, Stream};
+use crate::pieces::Room;
+
+#[derive(Default)]
+pub(super) struct Parts {
+    parts: Vec<Value>,
+    finish_reason: Option<Value>,
+    room: Room,
+}
+
+impl Stream for Parts {
+    fn push(&mut self, chunk: &Value) {
+        let reason = chunk
+            .pointer("/candidates/0/finishReason")
+            .filter(|reason| !reason.is_null());
+        self.finish_reason = reason.cloned().or(self.finish_reason.take());
+        let content = calls::content(chunk);
+        let parts = content
+            .and_then(|content| content.get("parts"))
+            .and_then(Value::as_array);
+        for part in parts.into_iter().flatten() {
+            let bytes = part.get("text").and_then(Value::as_str).map_or(0, str::len);
+            if self.room.takes_item() && self.room.takes_bytes(bytes) {
+                self.parts.push(part.clone());
+            }
+        }
+    }
+
+    fn reply(&self) -> Value {
+        let reason = self
+            .finish_reason
+            .clone()
+            .unwrap_or_else(|| "MAX_TOKENS".into());
+        json!({ "candidates": [{
+            "content": { "role": "model", "parts": self.parts },
+            "finishReason": reason,
+        }] })
+    }
+
+    fn finish(&mut self, plan: &Plan) -> Vec<Call> {
+        Gemini.calls(plan, &self.reply())
+    }
+}

@@ -1,0 +1,90 @@
+//! Definitions and choice of Chat Completions.
+
+use serde_json::{Map, Value, json};
+use toolcrib_core::Plan;
+
+use super::{OpenAiChat, key};
+use crate::dialect::Strict;
+use crate::draft::{Draft, Drafts, Function, Ways};
+use crate::names::Alphabet;
+use crate::rendering::{Rendering, forced, must_come_alone};
+use crate::schema::{self, OPENAI_STRICT};
+
+/// `[A-Za-z0-9_-]`, 64 at most.
+pub(crate) const ALPHABET: Alphabet = Alphabet {
+    longest: 64,
+    first: |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
+    rest: |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
+    reserved: &[],
+};
+
+const WAYS: Ways = Ways {
+    dialect: OpenAiChat::NAME,
+    names: ALPHABET,
+    builtin_name: |definition| {
+        let named = ["custom", "function"]
+            .iter()
+            .find_map(|kind| definition.get(kind));
+        named?.get("name")?.as_str()
+    },
+    defers: false,
+};
+
+pub(super) fn render(plan: &Plan, strict: Strict) -> Rendering {
+    let drafts = Drafts::of(plan, &WAYS, |spec| match strict {
+        Strict::On => schema::within(&spec.input, &OPENAI_STRICT, key),
+        Strict::Off => schema::loose(&spec.input, key),
+    });
+    let tools = drafts.drafts.iter().map(|draft| match draft {
+        Draft::Function(function) => definition(function),
+        Draft::Builtin(definition) => (*definition).clone(),
+    });
+    let tools = tools.collect();
+    let forced: Vec<Value> = forced(plan, &drafts.names)
+        .into_iter()
+        .map(|(tool, wire)| named(wire, drafts.builtins.contains_key(tool)))
+        .collect();
+    let mut rendering = drafts.rendering(tools);
+    rendering.tool_choice = match forced.as_slice() {
+        [] => None,
+        [one] => Some(one.clone()),
+        several => Some(json!({
+            "type": "allowed_tools",
+            "allowed_tools": { "mode": "required", "tools": several },
+        })),
+    };
+    if !forced.is_empty() && must_come_alone(plan) {
+        rendering.extra = alone();
+    }
+    rendering.forced = forced;
+    rendering
+}
+
+fn definition(function: &Function<'_>) -> Value {
+    let mut inner = json!({
+        "name": function.name,
+        "description": function.description,
+        "parameters": function.schema,
+    });
+    if function.strict
+        && let Value::Object(inner) = &mut inner
+    {
+        inner.insert("strict".to_owned(), true.into());
+    }
+    json!({ "type": "function", "function": inner })
+}
+
+/// A built-in tool of Chat Completions is a custom tool: it is called with free text.
+fn named(wire: &str, is_builtin: bool) -> Value {
+    if is_builtin {
+        return json!({ "type": "custom", "custom": { "name": wire } });
+    }
+    json!({ "type": "function", "function": { "name": wire } })
+}
+
+/// One call at most.
+pub(crate) fn alone() -> Map<String, Value> {
+    let mut extra = Map::new();
+    extra.insert("parallel_tool_calls".to_owned(), false.into());
+    extra
+}

@@ -1,0 +1,59 @@
+//! OpenAI Chat Completions, and the many servers that speak it.
+
+mod calls;
+mod definitions;
+pub(crate) use definitions::{ALPHABET, alone};
+mod results;
+mod stream;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde_json::Value;
+use toolcrib_core::{Call, Plan, Report};
+
+use crate::dialect::{Dialect, Stream, Strict};
+use crate::rendering::{Rendering, kept};
+
+/// `openai-chat`: `POST /v1/chat/completions`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OpenAiChat {
+    pub strict: Strict,
+}
+
+impl OpenAiChat {
+    pub const NAME: &'static str = "openai-chat";
+}
+
+impl Dialect for OpenAiChat {
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn rendering(&self, plan: &Plan) -> Arc<Rendering> {
+        kept(plan, (Self::NAME, self.strict as u8), || {
+            definitions::render(plan, self.strict)
+        })
+    }
+
+    fn calls(&self, plan: &Plan, reply: &Value) -> Vec<Call> {
+        calls::read(plan, &self.rendering(plan), reply)
+    }
+
+    fn results(&self, report: &Report) -> Vec<Value> {
+        report.responses.iter().map(results::message).collect()
+    }
+
+    fn echo(&self, reply: &Value) -> Vec<Value> {
+        calls::message(reply).cloned().into_iter().collect()
+    }
+
+    fn stream(&self) -> Box<dyn Stream> {
+        Box::new(stream::Deltas::new(*self))
+    }
+}
+
+/// OpenAI takes fields of any name.
+pub(crate) fn key(name: &str) -> Cow<'_, str> {
+    Cow::Borrowed(name)
+}

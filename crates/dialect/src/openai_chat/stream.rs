@@ -1,0 +1,188 @@
+//! Chunks of a streamed chat reply, put together.
+
+use serde::de::IgnoredAny;
+use serde_json::{Map, Value, json};
+use toolcrib_core::{Call, Plan};
+
+use super::OpenAiChat;
+use crate::dialect::{Dialect, Stream};
+use crate::pieces::Room;
+
+pub(super) struct Deltas {
+    dialect: OpenAiChat,
+    content: Option<String>,
+    calls: Vec<Piece>,
+    /// The old form of a single call.
+    legacy: Option<Piece>,
+    finish_reason: Option<String>,
+    room: Room,
+}
+
+/// A call as far as it came.
+#[derive(Default)]
+struct Piece {
+    index: Option<u64>,
+    id: Option<Value>,
+    kind: Option<Value>,
+    name: Option<Value>,
+    text: String,
+    /// Arguments that came as a value and not as text.
+    value: Option<Value>,
+    custom: bool,
+}
+
+impl Deltas {
+    pub(super) fn new(dialect: OpenAiChat) -> Self {
+        Self {
+            dialect,
+            content: None,
+            calls: Vec::new(),
+            legacy: None,
+            finish_reason: None,
+            room: Room::default(),
+        }
+    }
+
+    /// The call that a delta goes on with. OpenAI says it by `index`; other servers leave that
+    /// out or give all calls the same one, and then a new id or name tells where a call begins.
+    fn place(&mut self, delta: &Value) -> usize {
+        let index = delta.get("index").and_then(Value::as_u64);
+        let id = delta
+            .get("id")
+            .filter(|id| !matches!(id, Value::Null) && *id != "");
+        let place = match index {
+            Some(_) => self.calls.iter().rposition(|piece| piece.index == index),
+            None => self.calls.len().checked_sub(1),
+        };
+        let goes_on = place.filter(|place| {
+            self.calls
+                .get(*place)
+                .is_some_and(|piece| match (id, &piece.id) {
+                    (Some(new), Some(old)) => new == old,
+                    _ => index.is_some() || !piece.is_followed_by(delta),
+                })
+        });
+        goes_on.unwrap_or_else(|| {
+            if self.room.takes_item() {
+                self.calls.push(Piece {
+                    index,
+                    ..Piece::default()
+                });
+            }
+            self.calls.len().saturating_sub(1)
+        })
+    }
+}
+
+impl Piece {
+    /// Whether a delta without id and index is the next call.
+    fn is_followed_by(&self, delta: &Value) -> bool {
+        let inner = delta.get("function").or_else(|| delta.get("custom"));
+        let name = inner
+            .and_then(|inner| inner.get("name"))
+            .filter(|name| !name.is_null());
+        match (name, &self.name) {
+            (Some(new), Some(old)) if new == old => {
+                self.value.is_some() || serde_json::from_str::<IgnoredAny>(&self.text).is_ok()
+            }
+            (Some(_), Some(_)) => true,
+            _ => false,
+        }
+    }
+
+    fn add(&mut self, delta: &Value, room: &mut Room) {
+        let keep = |old: &mut Option<Value>, new: Option<&Value>| {
+            if let Some(new) = new.filter(|new| !matches!(new, Value::Null) && *new != "") {
+                old.get_or_insert_with(|| new.clone());
+            }
+        };
+        keep(&mut self.id, delta.get("id"));
+        keep(&mut self.kind, delta.get("type"));
+        let custom = delta.get("custom");
+        self.custom |= custom.is_some_and(Value::is_object);
+        let inner = delta.get("function").or(custom).unwrap_or(&Value::Null);
+        keep(&mut self.name, inner.get("name"));
+        match inner.get("arguments").or_else(|| inner.get("input")) {
+            Some(Value::String(text)) => room.append(&mut self.text, text),
+            None | Some(Value::Null) => {}
+            Some(value) => self.value = Some(value.clone()),
+        }
+    }
+
+    fn inner(&self) -> Value {
+        let field = if self.custom { "input" } else { "arguments" };
+        let mut inner = Map::new();
+        inner.extend(self.name.clone().map(|name| ("name".to_owned(), name)));
+        let value = self.value.clone().filter(|_| self.text.is_empty());
+        inner.insert(
+            field.to_owned(),
+            value.unwrap_or_else(|| self.text.clone().into()),
+        );
+        Value::Object(inner)
+    }
+
+    fn whole(&self) -> Value {
+        let kind = if self.custom { "custom" } else { "function" };
+        let mut call = Map::new();
+        call.extend(self.id.clone().map(|id| ("id".to_owned(), id)));
+        let said = self.kind.clone().unwrap_or_else(|| kind.into());
+        call.insert("type".to_owned(), said);
+        call.insert(kind.to_owned(), self.inner());
+        Value::Object(call)
+    }
+}
+
+impl Stream for Deltas {
+    fn push(&mut self, chunk: &Value) {
+        let Some(choice) = chunk.get("choices").and_then(|choices| choices.get(0)) else {
+            return;
+        };
+        if let Some(reason) = choice.get("finish_reason").and_then(Value::as_str) {
+            self.finish_reason = Some(reason.to_owned());
+        }
+        let delta = choice
+            .get("delta")
+            .or_else(|| choice.get("message"))
+            .unwrap_or(&Value::Null);
+        if let Some(text) = delta.get("content").and_then(Value::as_str) {
+            self.room.append(self.content.get_or_insert_default(), text);
+        }
+        if let Some(call) = delta.get("function_call").filter(|call| call.is_object()) {
+            let legacy = self.legacy.get_or_insert_default();
+            legacy.add(&json!({ "function": call }), &mut self.room);
+        }
+        let deltas = delta.get("tool_calls").and_then(Value::as_array);
+        for delta in deltas.into_iter().flatten() {
+            let place = self.place(delta);
+            if let Some(piece) = self.calls.get_mut(place).filter(|_| !self.room.is_full()) {
+                piece.add(delta, &mut self.room);
+            }
+        }
+    }
+
+    fn reply(&self) -> Value {
+        let mut message = json!({ "role": "assistant", "content": self.content });
+        if let Value::Object(fields) = &mut message {
+            if !self.calls.is_empty() {
+                let calls = self.calls.iter().map(Piece::whole).collect();
+                fields.insert("tool_calls".to_owned(), calls);
+            }
+            fields.extend(
+                self.legacy
+                    .as_ref()
+                    .map(|legacy| ("function_call".to_owned(), legacy.inner())),
+            );
+        }
+        // A stream that broke off was cut, whatever was the cause.
+        let ended = self
+            .finish_reason
+            .as_deref()
+            .filter(|_| !self.room.is_full());
+        let reason = ended.unwrap_or("length");
+        json!({ "choices": [{ "index": 0, "message": message, "finish_reason": reason }] })
+    }
+
+    fn finish(&mut self, plan: &Plan) -> Vec<Call> {
+        self.dialect.calls(plan, &self.reply())
+    }
+}

@@ -1,0 +1,54 @@
+//! Calls of Responses.
+
+use serde_json::Value;
+use toolcrib_core::{Call, Plan, RawArguments};
+
+use crate::openai_chat::key;
+use crate::rendering::Rendering;
+use crate::reply::{Item, Reader, kind, pick};
+
+const SHAPE: &str = "send {\"type\": \"function_call\", \"call_id\", \"name\", \"arguments\"}";
+
+/// Fields of a call that its output repeats.
+const ECHOED: [&str; 3] = ["type", "namespace", "caller"];
+
+pub(super) fn read(plan: &Plan, rendering: &Rendering, reply: &Value) -> Vec<Call> {
+    let output = reply.get("output");
+    let items: Vec<&Value> = match output.unwrap_or(reply) {
+        Value::Array(items) => items.iter().collect(),
+        item => vec![item],
+    };
+    let ids = items
+        .iter()
+        .filter_map(|item| item.get("call_id")?.as_str());
+    let cut = reply.get("status").and_then(Value::as_str) == Some("incomplete");
+    let mut reader = Reader::new(plan, rendering, key, ids).cut_off(cut && output.is_some());
+    items.iter().for_each(|item| read_one(&mut reader, item));
+    reader.into_calls()
+}
+
+fn read_one(reader: &mut Reader<'_>, item: &Value) {
+    let id = item.get("call_id");
+    let call = Item {
+        id,
+        name: item.get("name"),
+        arguments: RawArguments::Absent,
+        echo: pick(item, &ECHOED),
+    };
+    match item.get("type").and_then(Value::as_str) {
+        Some("function_call") => {
+            let arguments = item.get("arguments").cloned().into();
+            reader.call(Item { arguments, ..call });
+        }
+        Some("custom_tool_call") => reader.text_call(call, item.get("input")),
+        // Messages, reasoning, and what the API runs itself.
+        Some(_) => {}
+        None => {
+            let fault = format!(
+                "{} without a `type` stands where an item should: {SHAPE}",
+                kind(item)
+            );
+            reader.malformed(id, None, &fault);
+        }
+    }
+}

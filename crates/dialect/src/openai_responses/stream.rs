@@ -1,0 +1,130 @@
+//! Events of a streamed response, put together.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use toolcrib_core::{Call, Plan};
+
+use super::OpenAiResponses;
+use crate::dialect::{Dialect, Stream};
+use crate::pieces::Room;
+
+pub(super) struct Events {
+    dialect: OpenAiResponses,
+    items: BTreeMap<u64, Value>,
+    /// The whole response, which the last event brings.
+    whole: Option<Value>,
+    room: Room,
+}
+
+impl Events {
+    pub(super) fn new(dialect: OpenAiResponses) -> Self {
+        Self {
+            dialect,
+            items: BTreeMap::new(),
+            whole: None,
+            room: Room::default(),
+        }
+    }
+
+    /// The item that an event speaks of: by its place, else by its id.
+    fn item(&mut self, event: &Value) -> Option<&mut Value> {
+        let place = match event.get("output_index").and_then(Value::as_u64) {
+            Some(place) => place,
+            None => {
+                let id = event.get("item_id")?;
+                *self
+                    .items
+                    .iter()
+                    .find(|(_, item)| item.get("id") == Some(id))?
+                    .0
+            }
+        };
+        self.items.get_mut(&place)
+    }
+
+    fn begin(&mut self, event: &Value) {
+        let Some(item) = event.get("item") else {
+            return;
+        };
+        let next = self
+            .items
+            .keys()
+            .next_back()
+            .map_or(0, |last| last.saturating_add(1));
+        let place = event
+            .get("output_index")
+            .and_then(Value::as_u64)
+            .unwrap_or(next);
+        if self.items.contains_key(&place) || self.room.takes_item() {
+            self.items.insert(place, item.clone());
+        }
+    }
+
+    fn set(&mut self, event: &Value, field: &str) {
+        let Some(value) = event.get(field).cloned() else {
+            return;
+        };
+        if let Some(Value::Object(item)) = self.item(event) {
+            item.insert(field.to_owned(), value);
+        }
+    }
+
+    fn extend(&mut self, event: &Value, field: &str) {
+        let more = event
+            .get("delta")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let mut room = std::mem::take(&mut self.room);
+        if let Some(item) = self.item(event) {
+            room.append_to(item, field, more);
+        }
+        self.room = room;
+    }
+}
+
+impl Stream for Events {
+    fn push(&mut self, event: &Value) {
+        match event.get("type").and_then(Value::as_str) {
+            Some("response.output_item.added") => self.begin(event),
+            Some("response.output_item.done") => match event.get("output_index") {
+                Some(_) => self.begin(event),
+                None => {
+                    let id = event.pointer("/item/id").cloned().unwrap_or_default();
+                    match self.item(&json!({ "item_id": id })) {
+                        Some(item) => *item = event.get("item").cloned().unwrap_or_default(),
+                        None => self.begin(event),
+                    }
+                }
+            },
+            Some("response.function_call_arguments.delta") => self.extend(event, "arguments"),
+            Some("response.function_call_arguments.done") => self.set(event, "arguments"),
+            Some("response.custom_tool_call_input.delta") => self.extend(event, "input"),
+            Some("response.custom_tool_call_input.done") => self.set(event, "input"),
+            Some("response.completed" | "response.incomplete" | "response.failed") => {
+                self.whole = event.get("response").cloned();
+            }
+            _ => {}
+        }
+    }
+
+    /// The last event's response where it has items; some servers send it without.
+    fn reply(&self) -> Value {
+        let whole = self.whole.as_ref();
+        let items = whole
+            .and_then(|whole| whole.get("output"))
+            .and_then(Value::as_array);
+        if let (Some(whole), Some(false)) = (whole, items.map(Vec::is_empty)) {
+            return whole.clone();
+        }
+        let said = whole
+            .filter(|_| !self.room.is_full())
+            .and_then(|whole| whole.get("status"));
+        let status = said.cloned().unwrap_or_else(|| "incomplete".into());
+        json!({ "status": status, "output": self.items.values().collect::<Vec<_>>() })
+    }
+
+    fn finish(&mut self, plan: &Plan) -> Vec<Call> {
+        self.dialect.calls(plan, &self.reply())
+    }
+}

@@ -1,0 +1,201 @@
+//! From the items of a reply to calls, the same way in every dialect.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+use toolcrib_core::{Call, Plan, RawArguments, Wire};
+
+use crate::rendering::Rendering;
+use crate::schema::{Key, restore};
+
+/// Reads the items of one reply.
+pub(crate) struct Reader<'a> {
+    plan: &'a Plan,
+    rendering: &'a Rendering,
+    key: Key,
+    /// The reply ended before the model was done.
+    cut: bool,
+    given: HashSet<&'a str>,
+    invented: usize,
+    calls: Vec<Call>,
+}
+
+/// What an item says of itself.
+pub(crate) struct Item<'a> {
+    pub(crate) id: Option<&'a Value>,
+    pub(crate) name: Option<&'a Value>,
+    pub(crate) arguments: RawArguments,
+    pub(crate) echo: Map<String, Value>,
+}
+
+impl<'a> Reader<'a> {
+    /// `ids`: those that the reply gives, so that an invented one is another.
+    pub(crate) fn new(
+        plan: &'a Plan,
+        rendering: &'a Rendering,
+        key: Key,
+        ids: impl Iterator<Item = &'a str>,
+    ) -> Self {
+        Self {
+            plan,
+            rendering,
+            key,
+            cut: false,
+            given: ids.collect(),
+            invented: 0,
+            calls: Vec::new(),
+        }
+    }
+
+    pub(crate) fn cut_off(mut self, cut: bool) -> Self {
+        self.cut = cut;
+        self
+    }
+
+    pub(crate) fn into_calls(self) -> Vec<Call> {
+        self.calls
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// Takes a call.
+    pub(crate) fn call(&mut self, item: Item<'_>) {
+        let name = match item.name {
+            Some(Value::String(name)) if !name.is_empty() => name.as_str(),
+            Some(Value::String(_) | Value::Null) | None => {
+                return self.malformed(item.id, None, "it names no tool: give the name of a tool");
+            }
+            Some(_) => {
+                let fault = "its name is no string: give the name of a tool as a string";
+                return self.malformed(item.id, None, fault);
+            }
+        };
+        let id = match item.id {
+            Some(Value::String(id)) if !id.is_empty() => id.clone(),
+            Some(Value::String(_) | Value::Null) | None => self.invent(),
+            Some(_) => {
+                let fault = "its id is no string: give every call an id that is a string";
+                return self.malformed(None, Some(name), fault);
+            }
+        };
+        if self.cut && is_incomplete(&item.arguments) {
+            let fault = "the reply was cut off before the arguments were complete: \
+                         make the call again, with shorter arguments";
+            return self.malformed(item.id, Some(name), fault);
+        }
+        let tool = self.rendering.names.decode(self.plan, name);
+        let mut arguments = item.arguments;
+        if self.rendering.altered.contains(tool)
+            && let Some(planned) = self.plan.get(tool)
+        {
+            arguments = restored(arguments, &planned.listed.spec.input, self.key);
+        }
+        let mut call = Call::new(id, tool, arguments);
+        call.wire = Wire {
+            name: name.to_owned(),
+            echo: item.echo,
+        };
+        self.calls.push(call);
+    }
+
+    /// Takes a call of a tool that is given free text.
+    pub(crate) fn text_call(&mut self, item: Item<'_>, input: Option<&Value>) {
+        let name = item.name.and_then(Value::as_str).unwrap_or_default();
+        let tool = self.rendering.names.decode(self.plan, name);
+        let arguments = text_arguments(self.plan, tool, input);
+        self.call(Item { arguments, ..item });
+    }
+
+    /// Takes something that is no call, and says why.
+    pub(crate) fn malformed(&mut self, id: Option<&Value>, name: Option<&str>, fault: &str) {
+        let id = match id.and_then(Value::as_str) {
+            Some(id) if !id.is_empty() => id.to_owned(),
+            _ => self.invent(),
+        };
+        let mut call = Call::malformed(id, fault);
+        if let Some(name) = name {
+            name.clone_into(&mut call.wire.name);
+            self.rendering
+                .names
+                .decode(self.plan, name)
+                .clone_into(&mut call.name);
+        }
+        self.calls.push(call);
+    }
+
+    /// `call_1`, `call_2`, ...: the same reply always gets the same ids.
+    fn invent(&mut self) -> String {
+        loop {
+            self.invented += 1;
+            let id = format!("call_{}", self.invented);
+            if !self.given.contains(id.as_str()) {
+                return id;
+            }
+        }
+    }
+}
+
+/// The arguments in the form of the tool's own schema. A text that is no JSON stays as it is:
+/// the executor repairs it or says what is wrong with it.
+fn restored(arguments: RawArguments, source: &Value, key: Key) -> RawArguments {
+    let mut value = match arguments {
+        RawArguments::Absent => return RawArguments::Absent,
+        RawArguments::Value(value) => value,
+        RawArguments::Text(text) => match serde_json::from_str(&text) {
+            Ok(value) => value,
+            Err(_) => return RawArguments::Text(text),
+        },
+    };
+    restore(&mut value, source, key);
+    RawArguments::Value(value)
+}
+
+fn is_incomplete(arguments: &RawArguments) -> bool {
+    match arguments {
+        RawArguments::Text(text) => serde_json::from_str::<serde::de::IgnoredAny>(text).is_err(),
+        RawArguments::Absent | RawArguments::Value(_) => false,
+    }
+}
+
+/// What a value is, for a fault: `a list`.
+pub(crate) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// The named fields of an object, where they are there.
+pub(crate) fn pick(value: &Value, names: &[&str]) -> Map<String, Value> {
+    names
+        .iter()
+        .filter_map(|name| Some(((*name).to_owned(), value.get(*name)?.clone())))
+        .filter(|(_, value)| !value.is_null())
+        .collect()
+}
+
+/// The free text of a custom tool as the arguments of a tool: under the name of its only field
+/// that is a string, else under `input`.
+fn text_arguments(plan: &Plan, tool: &str, input: Option<&Value>) -> RawArguments {
+    let schema = plan.get(tool).map(|tool| &tool.listed.spec.input);
+    let fields = schema
+        .and_then(|schema| schema.get("properties"))
+        .and_then(Value::as_object);
+    let mut texts = fields
+        .into_iter()
+        .flatten()
+        .filter(|(_, field)| field.get("type").and_then(Value::as_str) == Some("string"));
+    let name = match (texts.next(), texts.next()) {
+        (Some((name, _)), None) => name.as_str(),
+        _ => "input",
+    };
+    let mut arguments = Map::new();
+    arguments.insert(name.to_owned(), input.cloned().unwrap_or_default());
+    RawArguments::Value(Value::Object(arguments))
+}
