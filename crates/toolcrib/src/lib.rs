@@ -18,13 +18,14 @@
 //!     Ok(a.x + a.y)
 //! })?])?;
 //! let plan = crib.plan(&caller, Request::default().choose("add"))?;
+//! let openai = OpenAiChat::default();
 //! let body = json!({
-//!     "tools": OpenAiChat.tools(&plan),
-//!     "tool_choice": OpenAiChat.tool_choice(&plan),
+//!     "tools": openai.tools(&plan),
+//!     "tool_choice": openai.tool_choice(&plan),
 //! });
 //! # assert_eq!(body["tool_choice"]["function"]["name"], "add");
-//! let report = crib.run(&plan, OpenAiChat.calls(&plan, &reply)).await;
-//! messages.extend(OpenAiChat.results(&report));
+//! let report = crib.run(&plan, openai.calls(&plan, &reply)).await;
+//! messages.extend(openai.results(&report));
 //! # assert!(messages[1]["content"].as_str().unwrap().starts_with('5'), "{messages:?}");
 //! # Ok(())
 //! # }
