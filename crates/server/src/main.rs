@@ -1,3 +1,10 @@
 //! The toolcrib binary.
 
-fn main() {}
+mod cli;
+mod config;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::main()
+}

@@ -1,0 +1,90 @@
+//! `toolcrib plan` and `toolcrib why`.
+
+use anyhow::{Result, bail};
+use serde_json::{Value, json};
+use toolcrib::{Plan, Why};
+
+use super::End;
+use super::arguments::{DialectName, RequestWords};
+use super::output::Output;
+use super::room::{Room, dialect};
+
+pub(super) fn plan(
+    room: &Room,
+    output: &Output,
+    words: &RequestWords,
+    wire: Option<(DialectName, bool)>,
+) -> Result<End> {
+    let plan = room.plan(words)?;
+    let wire = wire.map(|(name, strict)| dialect(name, strict));
+    if output.json {
+        let mut value = json!({
+            "visible": plan.tools().map(|tool| &tool.listed.spec.name).collect::<Vec<_>>(),
+            "forced": plan.forced().map(|tool| &tool.listed.spec.name).collect::<Vec<_>>(),
+            "warnings": warnings(&plan),
+            "guidance": plan.guidance(),
+            "why": plan.reasons(),
+        });
+        if let (Value::Object(fields), Some(wire)) = (&mut value, wire) {
+            let rendering = wire.rendering(&plan);
+            fields.insert("dialect".to_owned(), wire.name().into());
+            fields.insert("tools".to_owned(), rendering.tools.clone());
+            fields.insert("tool_choice".to_owned(), json!(rendering.tool_choice));
+            fields.insert("losses".to_owned(), json!(rendering.losses));
+            fields.insert("refused".to_owned(), json!(rendering.refused));
+        }
+        output.value(&value)?;
+        return Ok(End::Done);
+    }
+    for warning in plan.warnings() {
+        output.note(&format!("warning: {warning}"));
+    }
+    if let Some(wire) = wire {
+        let rendering = wire.rendering(&plan);
+        output.value(&rendering.tools)?;
+        if let Some(choice) = &rendering.tool_choice {
+            output.value(choice)?;
+        }
+        for loss in &rendering.losses {
+            output.note(&format!("lost: {loss}"));
+        }
+        for refused in &rendering.refused {
+            output.note(&format!("refused: {refused}"));
+        }
+        return Ok(End::Done);
+    }
+    output.table(["NAME", "SHOWN", "BECAUSE"], plan.reasons().iter().map(row))?;
+    Ok(End::Done)
+}
+
+fn warnings(plan: &Plan) -> Vec<String> {
+    plan.warnings().iter().map(ToString::to_string).collect()
+}
+
+fn row(why: &Why) -> [String; 3] {
+    let shown = match (why.visible, why.forced) {
+        (true, true) => "forced",
+        (true, false) => "yes",
+        (false, _) => "no",
+    };
+    [why.tool.to_string(), shown.to_owned(), why.because.clone()]
+}
+
+pub(super) fn why(
+    room: &Room,
+    output: &Output,
+    words: &RequestWords,
+    name: &str,
+) -> Result<End> {
+    let plan = room.plan(words)?;
+    let Some(why) = plan.why(name) else {
+        bail!("there is no tool `{name}` in the catalog: `toolcrib plan` lists what is there");
+    };
+    if output.json {
+        output.value(&json!(why))?;
+    } else {
+        let shown = if why.visible { "is visible" } else { "is not visible" };
+        output.text(&format!("`{}` {shown}: {} ({})", why.tool, why.because, why.rule))?;
+    }
+    Ok(End::Done)
+}

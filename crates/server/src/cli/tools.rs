@@ -1,0 +1,104 @@
+//! `toolcrib tools` and `toolcrib show`.
+
+use anyhow::{Result, bail};
+use serde_json::{Value, json};
+use toolcrib::{Listed, Plan, ToolSpec};
+
+use super::End;
+use super::arguments::{EffectName, Filter};
+use super::output::Output;
+use super::room::Room;
+
+pub(super) fn list(room: &Room, output: &Output, filter: &Filter) -> Result<End> {
+    let plan = room.plain_plan()?;
+    let shown = plan.tools().map(|tool| tool.listed).filter(|tool| wanted(&tool.spec, filter));
+    if output.json {
+        output.value(&shown.map(brief).collect())?;
+    } else {
+        let row = |tool: &Listed| {
+            let spec = &tool.spec;
+            [
+                spec.name.to_string(),
+                spec.effect.as_str().to_owned(),
+                spec.category.clone().unwrap_or_default(),
+                spec.summary.clone(),
+            ]
+        };
+        output.table(["NAME", "EFFECT", "CATEGORY", "SUMMARY"], shown.map(row))?;
+    }
+    note_kept_out(&plan, output);
+    Ok(End::Done)
+}
+
+fn wanted(spec: &ToolSpec, filter: &Filter) -> bool {
+    let effect = filter.effect.map(|effect| match effect {
+        EffectName::Read => "read",
+        EffectName::Write => "write",
+        EffectName::Destroy => "destroy",
+    });
+    let is = |wish: Option<&str>, value: &str| wish.is_none_or(|wish| wish == value);
+    is(filter.source.as_deref(), spec.origin.source.as_str())
+        && is(filter.category.as_deref(), spec.category.as_deref().unwrap_or_default())
+        && is(effect, spec.effect.as_str())
+}
+
+fn brief(tool: &Listed) -> Value {
+    let spec = &tool.spec;
+    json!({
+        "name": spec.name,
+        "summary": spec.summary,
+        "category": spec.category,
+        "actions": spec.actions,
+        "effect": spec.effect,
+        "source": spec.origin.source,
+        "signature": tool.schema.signature(spec.name.as_str()),
+    })
+}
+
+fn note_kept_out(plan: &Plan, output: &Output) {
+    let kept_out = plan.catalog().quarantined().len();
+    if kept_out > 0 {
+        let be = if kept_out == 1 { "tool is" } else { "tools are" };
+        output.note(&format!(
+            "{kept_out} {be} kept out: `toolcrib lock --check` tells what changed, `toolcrib lock` \
+             accepts it"
+        ));
+    }
+}
+
+pub(super) fn show(room: &Room, output: &Output, name: &str) -> Result<End> {
+    let plan = room.plain_plan()?;
+    let Some(tool) = plan.get(name) else {
+        bail!("there is no tool `{name}` for this caller: `toolcrib tools` lists what is there");
+    };
+    let (spec, listed) = (&tool.listed.spec, tool.listed);
+    let signature = listed.schema.signature(spec.name.as_str());
+    if output.json {
+        let mut value = spec.to_json();
+        if let Value::Object(fields) = &mut value {
+            fields.insert("signature".to_owned(), signature.into());
+            fields.insert("fingerprint".to_owned(), json!(listed.fingerprint));
+        }
+        output.value(&value)?;
+        return Ok(End::Done);
+    }
+    output.heading(&signature)?;
+    output.text(&spec.description)?;
+    let facts = [
+        ("effect", spec.effect.as_str().to_owned()),
+        ("idempotent", spec.harmless_to_repeat().to_string()),
+        ("category", spec.category.clone().unwrap_or_default()),
+        ("actions", spec.actions.join(", ")),
+        ("source", spec.origin.source.to_string()),
+        ("fingerprint", listed.fingerprint.to_string()),
+    ];
+    let facts = facts.into_iter().filter(|(_, value)| !value.is_empty());
+    output.text("")?;
+    for (fact, value) in facts {
+        output.text(&format!("{fact:<12} {value}"))?;
+    }
+    output.text("")?;
+    output.heading("Arguments")?;
+    output.value(&spec.input)?;
+    Ok(End::Done)
+}

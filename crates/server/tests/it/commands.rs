@@ -1,0 +1,196 @@
+//! One test for each command: what it prints, for people and for programs, and how it exits.
+
+use serde_json::json;
+
+use crate::process::{Folder, Ran, run};
+
+const RULES: &str = r#"
+allow = ["category:arithmetic"]
+ask = ["category:text"]
+
+[[rule]]
+name = "admins"
+when = { scope = "admin" }
+allow = ["*"]
+"#;
+
+#[test]
+fn tools_are_listed_for_people_and_for_programs() {
+    let table = run(&["tools", "--category", "arithmetic"]);
+    assert_eq!((table.code, table.err.as_str()), (0, ""));
+    let lines: Vec<_> = table.out.lines().collect();
+    assert!(lines[0].contains("NAME") && lines[0].contains("SUMMARY"), "{table:?}");
+    assert!(lines[1].contains("calculate") && lines[1].contains("read"), "{table:?}");
+    assert!(!table.out.contains('\u{1b}'), "no colour where nobody sees it");
+    let listed = run(&["tools", "--json"]).json();
+    let names: Vec<_> = listed.as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
+    assert!(names.len() >= 8 && names.contains(&&json!("calculate")), "{names:?}");
+    let none = run(&["tools", "--json", "--effect", "destroy"]);
+    assert_eq!(none.json(), json!([]));
+}
+
+#[test]
+fn show_tells_everything_of_a_tool_and_what_to_do_about_a_wrong_name() {
+    let shown = run(&["show", "calculate"]);
+    assert_eq!(shown.code, 0);
+    assert!(shown.out.starts_with("calculate(expression: string"), "{}", shown.out);
+    let spec = run(&["show", "calculate", "--json"]).json();
+    assert_eq!(spec["effect"], "read");
+    assert_eq!(spec["fingerprint"].as_str().unwrap().len(), 64);
+    let wrong = run(&["show", "calc"]);
+    assert_eq!((wrong.code, wrong.out.as_str()), (2, ""));
+    assert_eq!(
+        wrong.err,
+        "error: there is no tool `calc` for this caller: `toolcrib tools` lists what is there\n"
+    );
+}
+
+#[test]
+fn plan_shows_what_is_visible_and_why_and_what_the_model_is_given() {
+    let plan = run(&["plan", "--choose", "calculate", "--choose", "nobody", "--json"]).json();
+    assert_eq!(plan["visible"], json!(["calculate"]));
+    assert_eq!(plan["forced"], json!(["calculate"]));
+    assert_eq!(plan["warnings"], json!(["the choice `nobody` names no available tool"]));
+    for (dialect, place) in [
+        ("openai-chat", "/tools/0/function/name"),
+        ("openai-responses", "/tools/0/name"),
+        ("anthropic", "/tools/0/name"),
+        ("gemini", "/tools/0/functionDeclarations/0/name"),
+    ] {
+        let words = ["plan", "--choose", "calculate", "--dialect", dialect, "--json"];
+        let plan = run(&words).json();
+        assert_eq!(plan.pointer(place), Some(&json!("calculate")), "{plan:#}");
+        assert!(!plan["tool_choice"].is_null(), "{plan:#}");
+    }
+    let nothing = run(&["plan", "--choose", "nobody"]);
+    assert_eq!(nothing.code, 2);
+    assert!(nothing.err.starts_with("error: none of the chosen tools is left"), "{nothing:?}");
+}
+
+#[test]
+fn why_tells_the_rule_that_decided() {
+    let why = run(&["why", "time_now", "--choose", "calculate"]);
+    assert_eq!(why.out, "`time_now` is not visible: other tools were chosen (not_chosen)\n");
+    let why = run(&["why", "time_now", "--disable", "time_now", "--json"]).json();
+    assert_eq!(why["rule"], "disabled_for_request");
+    assert_eq!(run(&["why", "nobody"]).code, 2);
+}
+
+#[test]
+fn call_prints_the_result_and_exits_by_the_outcome() {
+    let good = run(&["call", "calculate", r#"{"expression": "6 * 7"}"#]);
+    assert_eq!((good.code, good.err.as_str()), (0, ""));
+    assert!(good.out.contains("42"), "{good:?}");
+    let folder = Folder::new();
+    let piped = folder.run_with(&["call", "calculate", "-"], "{'expression': '6 * 7'}");
+    assert!(piped.out.contains("42") && piped.out.contains("Note:"), "{piped:?}");
+    let wrong = run(&["call", "calculate", r#"{"expresion": "6 * 7"}"#, "--json"]);
+    assert_eq!(wrong.code, 1);
+    let response = wrong.json();
+    assert_eq!((&response["error"], &response["kind"]), (&json!(true), &json!("invalid_arguments")));
+    let failed = run(&["call", "calculate", r#"{"expression": "1 / 0"}"#]);
+    assert_eq!((failed.code, failed.out.as_str()), (1, ""));
+    assert!(failed.err.starts_with("Error: "), "{failed:?}");
+    assert_eq!(run(&["call", "nobody"]).code, 1);
+}
+
+#[test]
+fn run_answers_a_message_and_prints_what_to_send_back() {
+    let folder = Folder::new();
+    let message = json!({"role": "assistant", "content": null, "tool_calls": [
+        {"id": "call_1", "type": "function",
+         "function": {"name": "calculate", "arguments": "{\"expression\": \"6 * 7\"}"}},
+        {"id": "call_2", "type": "function", "function": {"name": "calculator", "arguments": ""}},
+    ]});
+    let ran = folder.run_with(&["run", "--json"], &message.to_string());
+    assert_eq!(ran.code, 1);
+    let answer = ran.json();
+    assert_eq!(answer["messages"][0]["role"], "tool");
+    assert_eq!(answer["messages"][0]["tool_call_id"], "call_1");
+    assert!(answer["messages"][0]["content"].as_str().unwrap().contains("42"));
+    assert_eq!(answer["responses"][1]["kind"], "unknown_tool");
+    let table = folder.run_with(&["run"], &message["tool_calls"].to_string());
+    assert!(table.out.contains("OUTCOME") && table.out.contains("failed"), "{table:?}");
+}
+
+#[test]
+fn rules_deny_ask_and_explain() {
+    let folder = Folder::new();
+    folder.write("rules.toml", RULES);
+    let with = |words: &[&str]| folder.run(&[&["--policy", "rules.toml"], words].concat());
+    let allowed = with(&["call", "calculate", r#"{"expression": "1 + 1"}"#]);
+    assert_eq!(allowed.code, 0, "{allowed:?}");
+    // A denied tool is one that does not exist.
+    assert_eq!(with(&["call", "time_now"]).code, 1);
+    assert_eq!(with(&["call", "time_now", "--scope", "admin"]).code, 0);
+    let parked = with(&["call", "text_count", r#"{"text": "a b"}"#]);
+    assert_eq!((parked.code, parked.out.as_str()), (4, ""));
+    assert!(parked.err.contains("`--yes` approves the call beforehand"), "{parked:?}");
+    let approved = with(&["call", "text_count", r#"{"text": "a b"}"#, "--yes", "--json"]);
+    assert_eq!(approved.code, 0, "{approved:?}");
+    assert_eq!(approved.json()["debug"]["flags"], json!(["approved"]));
+
+    let explained = folder.run(&["policy", "explain", "rules.toml", "time_now", "--json"]);
+    assert_eq!(explained.json()["verdict"]["deny"], "the rules do not permit it");
+    assert_eq!(folder.run(&["policy", "check", "rules.toml"]).code, 0);
+    folder.write("bad.toml", "alow = []\nask = [\"colour:red\"]\n");
+    let bad = folder.run(&["policy", "check", "bad.toml"]);
+    assert_eq!(bad.code, 1);
+    assert!(bad.out.contains("`allow`") && bad.out.contains("colour"), "{bad:?}");
+    let refused = folder.run(&["--policy", "bad.toml", "tools"]);
+    assert_eq!((refused.code, refused.out.as_str()), (2, ""));
+    assert_eq!(folder.run(&["--policy", "none.toml", "tools"]).code, 2);
+}
+
+#[test]
+fn a_pin_file_keeps_out_what_it_does_not_know() {
+    let folder = Folder::new();
+    let missing = folder.run(&["lock", "--check"]);
+    assert_eq!(missing.code, 2);
+    assert_eq!(missing.err, "error: there is no `crib.lock`: `toolcrib lock` writes it\n");
+    assert_eq!(folder.run(&["lock"]).code, 0);
+    let same = folder.run(&["lock", "--check"]);
+    assert_eq!((same.code, same.err.as_str()), (0, "nothing changed\n"));
+
+    let pinned = std::fs::read_to_string(folder.path().join("crib.lock")).unwrap();
+    let fingerprint = run(&["show", "calculate", "--json"]).json()["fingerprint"].clone();
+    let fingerprint = fingerprint.as_str().unwrap();
+    assert!(pinned.contains(fingerprint));
+    let other = fingerprint.chars().rev().collect::<String>();
+    folder.write("crib.lock", &pinned.replace(fingerprint, &other));
+    let why = folder.run(&["why", "calculate", "--json"]).json();
+    assert_eq!(why["rule"], "quarantined");
+    let listed = folder.run(&["tools"]);
+    assert!(!listed.out.contains("calculate"), "{listed:?}");
+    assert!(listed.err.starts_with("1 tool is kept out:"), "{listed:?}");
+    let drift = folder.run(&["lock", "--check", "--json"]);
+    assert_eq!(drift.code, 1);
+    assert_eq!(drift.json()["drift"][0]["tool"], "calculate");
+    assert_eq!(folder.run(&["lock"]).code, 0);
+    assert_eq!(folder.run(&["lock", "--check"]).code, 0);
+}
+
+#[test]
+fn help_completion_and_manual_are_there_and_bad_words_exit_with_2() {
+    let help = run(&["--help"]);
+    assert!(help.out.contains("Exit codes:") && help.out.contains("toolcrib manual"));
+    for command in ["tools", "show", "plan", "why", "call", "run", "lock"] {
+        let help = run(&[command, "--help"]);
+        assert!(help.code == 0 && help.out.contains("Example"), "{command}: {help:?}");
+    }
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = run(&["completion", shell]);
+        assert!(script.code == 0 && script.out.contains("toolcrib"), "{shell}");
+    }
+    assert!(run(&["manual"]).out.starts_with("# "));
+    let Ran { code, err, .. } = run(&["tols"]);
+    assert!(code == 2 && err.contains("tools"), "{err}");
+}
+
+#[test]
+fn colour_is_for_those_who_see_it() {
+    let words = ["tools", "--color", "always"];
+    assert!(run(&words).out.contains('\u{1b}'));
+    assert!(!run(&["tools", "--color", "never"]).out.contains('\u{1b}'));
+    assert!(!run(&["tools", "--json", "--color", "always"]).out.contains('\u{1b}'));
+}

@@ -1,0 +1,12 @@
+//! The binary as a person or a script uses it.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "the lints' leave for tests does not reach the helpers of tests"
+)]
+
+mod commands;
+mod manual;
+mod process;
+mod random;

@@ -1,0 +1,65 @@
+//! The examples of the manual and of the README are run, and say what they are said to say.
+
+use crate::process::{Folder, shell};
+
+/// `[..]` in an expected line stands for anything.
+fn matches(expected: &str, actual: &str) -> bool {
+    let mut pieces = expected.split("[..]");
+    let Some(mut rest) = actual.strip_prefix(pieces.next().unwrap_or_default()) else {
+        return false;
+    };
+    let pieces: Vec<_> = pieces.collect();
+    let Some((last, between)) = pieces.split_last() else { return rest.is_empty() };
+    for piece in between {
+        let Some(at) = rest.find(piece) else { return false };
+        rest = &rest[at + piece.len()..];
+    }
+    rest.ends_with(last)
+}
+
+/// Runs every `console` block: lines after `$ ` are commands, the others their output, and
+/// `[..]` alone on a line stands for any number of lines.
+fn check(text: &str) -> usize {
+    let folder = Folder::new();
+    let mut checked = 0;
+    for block in text.split("```console\n").skip(1) {
+        let block = block.split("\n```").next().unwrap();
+        for example in format!("\n{block}").split("\n$ ").skip(1) {
+            let (line, expected) = example.split_once('\n').unwrap_or((example, ""));
+            let ran = shell(&folder, line);
+            let actual = format!("{}{}", ran.out, ran.err);
+            compare(line, expected, &actual);
+            checked += 1;
+        }
+    }
+    checked
+}
+
+fn compare(line: &str, expected: &str, actual: &str) {
+    let mut actual_lines = actual.trim_end().lines();
+    let mut expected_lines = expected.trim_end().lines().peekable();
+    while let Some(wanted) = expected_lines.next() {
+        if wanted == "[..]" {
+            let Some(next) = expected_lines.peek() else { return };
+            let found = actual_lines.clone().position(|line| matches(next, line));
+            let found = found.unwrap_or_else(|| unreachable!("`{line}`: no `{next}` in\n{actual}"));
+            actual_lines.by_ref().take(found).for_each(drop);
+            continue;
+        }
+        let got = actual_lines.next().unwrap_or_default();
+        assert!(matches(wanted, got), "`{line}`: expected `{wanted}`, got `{got}` in\n{actual}");
+    }
+    assert_eq!(actual_lines.next(), None, "`{line}` says more than is written:\n{actual}");
+}
+
+#[test]
+fn every_example_of_the_manual_runs_as_written() {
+    let checked = check(include_str!("../../../../docs/manual.md"));
+    assert!(checked >= 15, "only {checked} examples");
+}
+
+#[test]
+fn every_example_of_the_readme_runs_as_written() {
+    let checked = check(include_str!("../../../../README.md"));
+    assert!(checked >= 5, "only {checked} examples");
+}
