@@ -1,0 +1,21 @@
+//! The dialects through their public door.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "helpers of tests may fail loudly, tell what they counted, and be told by the environment"
+)]
+
+mod calls;
+mod checker;
+mod choice;
+mod corpora;
+mod fixture;
+mod golden;
+mod names;
+mod schemas;
+mod sdk;
+mod streams;
