@@ -13,6 +13,7 @@ mod names;
 mod pattern;
 mod references;
 mod remedy;
+mod scopes;
 mod signature;
 mod text;
 mod unfold;
@@ -133,12 +134,16 @@ fn compile_once(
     documents: &Registry<'static>,
 ) -> Result<Compiled, SchemaError> {
     let (start, registry) = references::prepare(source, documents)?;
-    let graph = explore::explore(start, &registry, bounds)?;
+    let (graph, patterns) = explore::explore(start, &registry, bounds)?;
     let total = unfold::check(&graph, bounds)?;
+    scopes::check(&graph, bounds)?;
     let validator = references::options()
         .with_registry(documents)
         .build(source)
-        .map_err(|error| references::refusal(source, &error))?;
+        .map_err(|error| {
+            let refused = patterns.iter().find_map(pattern::Pattern::refusal);
+            refused.unwrap_or_else(|| references::refusal(source, &error))
+        })?;
     Ok(Compiled {
         source: Value::Null,
         validator,

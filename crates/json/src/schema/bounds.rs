@@ -22,7 +22,7 @@ pub struct Bounds {
     pub unfold: u64,
     /// Bytes of one regular expression.
     pub pattern_bytes: usize,
-    /// Regular expressions in all; each may take some megabytes.
+    /// Regular expressions that differ, in all; each may take some milliseconds to compile, and a megabyte.
     pub patterns: usize,
     /// Levels of objects and arrays in a value that is checked.
     pub instance_depth: usize,
@@ -38,7 +38,7 @@ impl Default for Bounds {
             subschemas: 2_000,
             unfold: 20_000,
             pattern_bytes: 1024,
-            patterns: 64,
+            patterns: 32,
             instance_depth: 128,
             steps: 1_000_000,
         }

@@ -39,7 +39,8 @@ pub struct Coercion {
 
 impl fmt::Display for Coercion {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Coercion { path, from, to } = self;
+        let Coercion { from, to, .. } = self;
+        let path = text::line(&self.path);
         if to.is_empty() {
             write!(formatter, "`{path}`: dropped {from}")
         } else {
@@ -89,8 +90,11 @@ struct Finder<'e> {
 
 impl Finder<'_> {
     fn add(&mut self, error: &ValidationError<'_>, nested: usize) {
+        if self.found.len() >= MOST {
+            return;
+        }
         for (path, remedy) in self.remedies(error, nested, Alone::Yes).unwrap_or_default() {
-            if self.found.len() < MOST && !self.found.iter().any(|(known, _)| *known == path) {
+            if !self.found.iter().any(|(known, _)| *known == path) {
                 self.found.push((path, remedy));
             }
         }

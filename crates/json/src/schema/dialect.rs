@@ -1,7 +1,7 @@
 //! Reads a draft-4 habit that lives on in documents that do not say their draft.
 //!
 //! There `exclusiveMinimum: true` makes `minimum` exclusive; later drafts write the number
-//! itself. OpenAPI 3.0 kept the old form, and generators carry it into schemas of tools.
+//! itself. `OpenAPI` 3.0 kept the old form, and generators carry it into schemas of tools.
 
 use serde_json::{Map, Value};
 

@@ -1,8 +1,11 @@
 //! Why a schema is refused: what is wrong, where, and the cure.
 
+use super::text::{line, place};
+
 /// A schema that is not taken. It costs that one schema, never its neighbours.
 ///
-/// `at` is a JSON Pointer into the schema (empty for its root).
+/// `at` is a JSON Pointer into the schema (empty for its root), behind the address of another
+/// document where a reference led there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError {
@@ -10,46 +13,61 @@ pub enum SchemaError {
     #[error("the schema is larger than {limit} bytes: shorten it or split the tool")]
     TooLarge { limit: usize },
     /// Objects and arrays nest deeper than [`Bounds::depth`](super::Bounds::depth).
-    #[error("the schema nests deeper than {limit} levels at `{at}`: move the parts into `$defs`")]
+    #[error(
+        "the schema nests deeper than {limit} levels at {}: move the parts into `$defs`",
+        place(at)
+    )]
     TooDeep { at: String, limit: usize },
     /// More than [`Bounds::subschemas`](super::Bounds::subschemas) are reached.
     #[error(
-        "the schema has more than {limit} subschemas (counted up to `{at}`): drop or merge some"
+        "the schema has more than {limit} subschemas (counted up to {}): drop or merge some",
+        place(at)
     )]
     TooManySubschemas { at: String, limit: usize },
     /// One value would be checked against more than
     /// [`Bounds::unfold`](super::Bounds::unfold) subschemas.
     #[error(
-        "`{at}` checks one value more than {limit} times by `allOf`, `anyOf`, `oneOf` and `$ref`: \
-         flatten the alternatives"
+        "{} checks one value more than {limit} times by `allOf`, `anyOf`, `oneOf` and `$ref`: \
+         flatten the alternatives",
+        place(at)
     )]
     TooMuchUnfolding { at: String, limit: u64 },
     /// Applicators and references at one place nest deeper than any real schema's do.
     #[error(
-        "`{at}` nests more than {limit} references or alternatives for one value: flatten them"
+        "{} nests more than {limit} references or alternatives for one value: flatten them",
+        place(at)
     )]
     ChainTooLong { at: String, limit: usize },
+    /// Parts with an `$id` refer to each other in too many ways.
+    #[error("the parts with an `$id` refer to each other in more than {limit} ways: use one `$id`")]
+    TooManyWays { limit: usize },
     /// A reference that leads back to itself before any part of the value is consumed.
-    #[error("the reference at `{at}` leads back to itself: let it pass `properties` or `items`")]
+    #[error(
+        "the reference at {} leads back to itself: let it pass `properties` or `items`",
+        place(at)
+    )]
     Cycle { at: String },
     /// A reference to something that is not there, or not in this document. Nothing is fetched.
-    #[error("cannot resolve `{reference}` at `{at}`: {reason}")]
+    #[error("cannot resolve `{}` at {}: {reason}", line(reference), place(at))]
     Reference {
         at: String,
         reference: String,
         reason: String,
     },
     /// A pattern that the linear engine does not take.
-    #[error("the pattern `{pattern}` at `{at}` is refused: {reason}")]
+    #[error("the pattern `{pattern}` at {} is refused: {reason}", place(at))]
     Pattern {
         at: String,
         pattern: String,
         reason: String,
     },
     /// There are more than [`Bounds::patterns`](super::Bounds::patterns).
-    #[error("the schema has more than {limit} patterns (counted up to `{at}`): drop some")]
+    #[error(
+        "the schema has more than {limit} patterns (counted up to {}): drop some",
+        place(at)
+    )]
     TooManyPatterns { at: String, limit: usize },
     /// The document is no schema of its draft, for example for an unknown `type`.
-    #[error("not a JSON Schema at `{at}`: {reason}")]
+    #[error("not a JSON Schema at {}: {reason}", place(at))]
     Invalid { at: String, reason: String },
 }

@@ -9,6 +9,7 @@ use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use jsonschema::{JsonType, JsonTypeSet};
 use serde_json::Value;
 
+use super::names::nearest;
 use super::text;
 
 /// Alternatives that are joined by "or" before the rest is left out.
@@ -18,11 +19,11 @@ const LISTED: usize = 8;
 /// Characters of a value, a pattern or a schema that are shown.
 const SHOWN: usize = 60;
 
-/// What the schema expects where an error of this kind was found.
-pub(super) fn expected(kind: &Kind, format: Option<&str>) -> String {
+/// What the schema expects where an error of this kind was found with the value `got`.
+pub(super) fn expected(kind: &Kind, got: &Value, format: Option<&str>) -> String {
     match kind {
         Kind::Type { kind } => types(kind, format),
-        Kind::Enum { options } => one_of(options),
+        Kind::Enum { options } => one_of(options, got),
         Kind::Constant { expected_value } => text::show(expected_value, SHOWN),
         Kind::Pattern { pattern } => {
             format!("text that matches `{}`", text::shorten(pattern, SHOWN))
@@ -104,7 +105,8 @@ fn noun(one: JsonType) -> &'static str {
     }
 }
 
-fn one_of(options: &Value) -> String {
+/// The admitted values, and of many that are not all told the one that was likely meant.
+fn one_of(options: &Value, got: &Value) -> String {
     let Value::Array(options) = options else {
         return text::show(options, SHOWN);
     };
@@ -114,7 +116,14 @@ fn one_of(options: &Value) -> String {
         .map(|option| text::show(option, SHOWN))
         .collect();
     if options.len() > LISTED {
-        listed.push(format!("… ({} in all)", options.len()));
+        let texts = options.iter().skip(LISTED).filter_map(Value::as_str);
+        let meant = got.as_str().and_then(|got| nearest(got, texts));
+        let meant = meant.map(|meant| format!("{}, ", text::show(&Value::from(meant), SHOWN)));
+        listed.push(format!(
+            "… {}({} in all)",
+            meant.unwrap_or_default(),
+            options.len()
+        ));
     }
     match listed.as_slice() {
         [only] => only.clone(),

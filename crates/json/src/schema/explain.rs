@@ -18,12 +18,15 @@ use super::{Compiled, text, work};
 
 /// Characters of a value that are shown.
 const SHOWN: usize = 60;
+/// Violations that are looked at to find those that say most.
+const LOOKED_AT: usize = 4 * Violations::MOST;
 /// Alternatives within alternatives that are looked into.
 const NESTED_UNIONS: usize = 4;
-/// The validator keeps a copy of what is wrong for each error it finds, so the steps of a check
-/// that lists errors are bounded lower, alone and times the size of the value.
-const LISTING_STEPS: u64 = 20_000;
-const LISTING_COPIES: u64 = 20_000_000;
+/// A check that lists errors may take fewer steps: each error takes room.
+const LISTING_STEPS: u64 = 50_000;
+/// For each error the validator may copy what is wrong, or a name as long as the whole value, so
+/// checks times bytes are bounded. No check of real arguments comes near.
+const LISTING_BYTES: u64 = 256 * 1024 * 1024;
 
 /// What is wrong with a value that is not valid.
 pub(super) fn explain(schema: &Compiled, instance: &Value) -> Violations {
@@ -42,6 +45,7 @@ pub(super) fn explain(schema: &Compiled, instance: &Value) -> Violations {
         graph: &schema.graph,
         whole: instance,
         violations: Vec::new(),
+        more: 0,
     };
     for error in &errors {
         found.add(error, NESTED_UNIONS);
@@ -55,9 +59,9 @@ pub(super) fn list<'i>(
     instance: &'i Value,
 ) -> Option<Vec<ValidationError<'i>>> {
     let bounds = &schema.bounds;
-    let size = work::measure(instance, bounds.instance_depth, bounds.steps)?;
-    let steps = work::count(&schema.graph, instance, LISTING_STEPS).ok()?;
-    let affordable = steps.saturating_mul(size) <= LISTING_COPIES;
+    work::measure(instance, bounds.instance_depth, bounds.steps)?;
+    let cost = work::count(&schema.graph, instance, LISTING_STEPS).ok()?;
+    let affordable = cost.checks.saturating_mul(work::bytes(instance)) <= LISTING_BYTES;
     affordable.then(|| schema.validator.iter_errors(instance).collect())
 }
 
@@ -77,6 +81,8 @@ struct Found<'g> {
     whole: &'g Value,
     /// Each with whether a listing of the admitted values makes it superfluous.
     violations: Vec<(Violation, Rank)>,
+    /// What is only counted.
+    more: usize,
 }
 
 /// Which of two violations of one place says more.
@@ -100,7 +106,7 @@ impl Found<'_> {
         self.violations
             .retain(|(violation, rank)| *rank != Rank::Type || !listed.contains(&violation.path));
         let mut places: Vec<Violation> = Vec::new();
-        let mut more = 0;
+        let mut more = self.more;
         for (violation, _) in self.violations {
             if places.contains(&violation) {
                 continue;
@@ -114,7 +120,17 @@ impl Found<'_> {
         Violations { places, more }
     }
 
+    /// Whether so much is found that an error is only counted.
+    fn is_enough(&mut self) -> bool {
+        let is_enough = self.violations.len() >= LOOKED_AT;
+        self.more += usize::from(is_enough);
+        is_enough
+    }
+
     fn add(&mut self, error: &ValidationError<'_>, nested: usize) {
+        if self.is_enough() {
+            return;
+        }
         match error.kind() {
             Kind::Required { property } => {
                 let name = property.as_str().unwrap_or_default();
@@ -123,6 +139,9 @@ impl Found<'_> {
             Kind::AdditionalProperties { unexpected }
             | Kind::UnevaluatedProperties { unexpected } => {
                 for name in unexpected {
+                    if self.is_enough() {
+                        continue;
+                    }
                     let expected = self.unknown(error, name);
                     self.push_below(error, name, &expected, "");
                 }
@@ -137,6 +156,9 @@ impl Found<'_> {
                 let holder = self.whole.pointer(error.instance_path().as_str());
                 let members = holder.and_then(Value::as_object).into_iter().flatten();
                 for (name, _) in members {
+                    if self.is_enough() {
+                        continue;
+                    }
                     self.push_below(error, name, "not a known argument: leave it out", "");
                 }
             }
@@ -221,7 +243,11 @@ impl Found<'_> {
 
     fn expected(&self, error: &ValidationError<'_>) -> String {
         let node = self.graph.holder(error.evaluation_path().as_str());
-        expected::expected(error.kind(), node.and_then(|node| node.format.as_deref()))
+        expected::expected(
+            error.kind(),
+            error.instance(),
+            node.and_then(|node| node.format.as_deref()),
+        )
     }
 
     /// Says that a member is unknown, and which name was meant or which there are.
@@ -249,7 +275,7 @@ impl Found<'_> {
 
     fn push_below(&mut self, error: &ValidationError<'_>, name: &str, expected: &str, got: &str) {
         let mut path = error.instance_path().as_str().to_owned();
-        push_token(&mut path, &text::shorten(name, SHOWN));
+        push_token(&mut path, name);
         let violation = Violation {
             path,
             expected: expected.to_owned(),

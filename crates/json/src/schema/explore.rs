@@ -8,7 +8,9 @@ use serde_json::{Map, Value};
 use super::bounds::push_token;
 use super::graph::{Edge, Graph, Node, NodeId, ref_stands_alone};
 use super::keywords::{KEYWORDS, Place, Shape};
-use super::{Bounds, SchemaError, pattern};
+use super::pattern::Pattern;
+use super::scopes::WAYS;
+use super::{Bounds, SchemaError, text};
 
 /// Where an exploration begins.
 pub(super) struct Start<'r> {
@@ -22,13 +24,14 @@ pub(super) fn explore<'r>(
     start: Start<'r>,
     registry: &'r Registry<'r>,
     bounds: &Bounds,
-) -> Result<Graph, SchemaError> {
+) -> Result<(Graph, Vec<Pattern>), SchemaError> {
     let mut explorer = Explorer {
         bounds,
         nodes: Vec::new(),
         known: HashMap::new(),
         open: Vec::new(),
-        patterns: 0,
+        documents: HashMap::new(),
+        patterns: Vec::new(),
         anchors: Vec::new(),
         dynamic: Vec::new(),
     };
@@ -43,11 +46,15 @@ pub(super) fn explore<'r>(
     while let Some((id, site)) = explorer.open.pop() {
         explorer.expand(id, &site)?;
     }
-    explorer.connect_dynamic();
-    Ok(Graph {
+    explorer.connect_dynamic()?;
+    let graph = Graph {
         nodes: explorer.nodes,
-    })
+    };
+    Ok((graph, explorer.patterns))
 }
+
+/// Characters of a place after which no more is said: every subschema keeps its own.
+const LONGEST_PLACE: usize = 500;
 
 /// A subschema and what is needed to resolve the references in it.
 struct Site<'r> {
@@ -63,7 +70,8 @@ struct Explorer<'r, 'b> {
     /// By address: the documents outlive the exploration, so an address names one subschema.
     known: HashMap<usize, NodeId>,
     open: Vec<(NodeId, Site<'r>)>,
-    patterns: usize,
+    documents: HashMap<String, usize>,
+    patterns: Vec<Pattern>,
     /// Subschemas that a dynamic reference may reach, under the name of their anchor.
     anchors: Vec<(Option<&'r str>, NodeId)>,
     /// Dynamic references, and the name of the anchor that makes them dynamic.
@@ -84,8 +92,12 @@ impl<'r> Explorer<'r, '_> {
             });
         }
         let id = NodeId(self.nodes.len());
+        let fresh = self.documents.len();
+        let base = site.resolver.base_uri().as_str().to_owned();
+        let document = *self.documents.entry(base).or_insert(fresh);
         self.nodes.push(Node {
             at: site.at.clone(),
+            document,
             weight: 1,
             ..Node::default()
         });
@@ -100,7 +112,7 @@ impl<'r> Explorer<'r, '_> {
         };
         let mut edges = self.references(id, schema, site)?;
         if !(ref_stands_alone(site.draft) && schema.contains_key("$ref")) {
-            self.check_patterns(schema, site)?;
+            self.note_patterns(schema, site)?;
             for (keyword, shape, place) in KEYWORDS {
                 let Some(held) = schema.get(*keyword) else {
                     continue;
@@ -126,6 +138,8 @@ impl<'r> Explorer<'r, '_> {
                 .get("format")
                 .and_then(Value::as_str)
                 .map(str::to_owned);
+            let members = edges.iter().filter(|edge| edge.place == Place::Member);
+            node.declared = members.map(|edge| (edge.key.clone(), edge.to)).collect();
             node.edges = edges;
         }
         Ok(())
@@ -184,22 +198,29 @@ impl<'r> Explorer<'r, '_> {
     }
 
     /// A dynamic reference may mean any anchor of its name: which one shows only while checking.
-    fn connect_dynamic(&mut self) {
+    fn connect_dynamic(&mut self) -> Result<(), SchemaError> {
+        let limit = self.bounds.subschemas.saturating_mul(WAYS);
+        let mut added = 0;
         for (name, from) in std::mem::take(&mut self.dynamic) {
             let keyword = if name.is_some() {
                 "$dynamicRef"
             } else {
                 "$recursiveRef"
             };
+            let Some(node) = self.nodes.get_mut(from.0) else {
+                continue;
+            };
+            let known = node
+                .edges
+                .iter()
+                .find(|edge| edge.keyword == keyword)
+                .map(|edge| edge.to);
             for (_, to) in self.anchors.iter().filter(|(anchor, _)| *anchor == name) {
-                let Some(node) = self.nodes.get_mut(from.0) else {
-                    continue;
-                };
-                if !node
-                    .edges
-                    .iter()
-                    .any(|edge| edge.keyword == keyword && edge.to == *to)
-                {
+                added += 1;
+                if added > limit {
+                    return Err(SchemaError::TooManyWays { limit });
+                }
+                if known != Some(*to) {
                     let key = String::new();
                     node.edges.push(Edge {
                         keyword,
@@ -210,9 +231,11 @@ impl<'r> Explorer<'r, '_> {
                 }
             }
         }
+        Ok(())
     }
 
-    fn check_patterns(
+    /// Patterns that differ, each with its place.
+    fn note_patterns(
         &mut self,
         schema: &Map<String, Value>,
         site: &Site<'r>,
@@ -227,14 +250,18 @@ impl<'r> Explorer<'r, '_> {
         for (keyword, text) in single.into_iter().chain(keys) {
             let mut at = site.at.clone();
             push_token(&mut at, keyword);
-            self.patterns += 1;
-            if self.patterns > self.bounds.patterns {
+            if self.patterns.iter().any(|known| known.text == text) {
+                continue;
+            }
+            if self.patterns.len() >= self.bounds.patterns {
                 return Err(SchemaError::TooManyPatterns {
                     at,
                     limit: self.bounds.patterns,
                 });
             }
-            pattern::check(text, &at, self.bounds)?;
+            let text = text.to_owned();
+            self.patterns
+                .push(Pattern { at, text }.no_longer_than(self.bounds.pattern_bytes)?);
         }
         Ok(())
     }
@@ -249,9 +276,12 @@ impl<'r> Site<'r> {
         child: &'r Value,
     ) -> Result<Site<'r>, SchemaError> {
         let mut at = self.at.clone();
-        push_token(&mut at, keyword);
-        if let Some(key) = key {
-            push_token(&mut at, key);
+        if at.len() < LONGEST_PLACE {
+            push_token(&mut at, keyword);
+            let key = key.map(|key| text::shorten(key, LONGEST_PLACE));
+            if let Some(key) = key {
+                push_token(&mut at, &key);
+            }
         }
         let draft = self.draft.detect(child);
         let resolver = self
@@ -289,6 +319,10 @@ impl<'r> Site<'r> {
         match self.resolver.lookup(reference) {
             Ok(target) => {
                 let (value, resolver, draft) = target.into_inner();
+                let at = text::shorten(
+                    reference.strip_prefix('#').unwrap_or(reference),
+                    LONGEST_PLACE,
+                );
                 Ok(Site {
                     value,
                     resolver,

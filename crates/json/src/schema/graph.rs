@@ -3,6 +3,8 @@
 //! References are resolved by the same resolver the validator uses, so what is bounded here is
 //! what runs there.
 
+use std::collections::HashMap;
+
 use jsonschema::Draft;
 
 use super::keywords::Place;
@@ -20,9 +22,13 @@ pub(super) struct NodeId(pub(super) usize);
 /// One subschema.
 #[derive(Debug, Default)]
 pub(super) struct Node {
-    /// JSON Pointer of the first way by which it was reached, with `$ref` as a step.
+    /// JSON Pointer, behind the address of its document if that is another one.
     pub(super) at: String,
     pub(super) edges: Vec<Edge>,
+    /// What stands below `properties`, once more by name.
+    pub(super) declared: HashMap<String, NodeId>,
+    /// Which document or part with an `$id` it belongs to.
+    pub(super) document: usize,
     /// Steps of the keywords that hold no subschema, `enum` above all.
     pub(super) weight: u64,
     /// `unevaluatedProperties` and `unevaluatedItems` check what stands beside them again.

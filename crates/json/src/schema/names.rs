@@ -1,12 +1,19 @@
 //! Which known name an unknown one was meant to be.
 
+/// Known names that are compared; who has more is not helped by a guess.
+const COMPARED: usize = 1_000;
+
 /// The nearest of the known names, if one is near enough to be meant.
 pub(super) fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    let plain_name = plain(name);
-    let allowed = plain_name.chars().count().div_ceil(4).min(3);
-    let distances = known
-        .into_iter()
-        .map(|known| (distance(&plain_name, &plain(known)), known));
+    let name = plain(name);
+    let length = name.chars().count();
+    let allowed = length.div_ceil(4).min(3);
+    let distance_to = |known: &'n str| {
+        let plain_known = plain(known);
+        let is_near = plain_known.chars().count().abs_diff(length) <= allowed;
+        is_near.then(|| (distance(&name, &plain_known), known))
+    };
+    let distances = known.into_iter().take(COMPARED).filter_map(distance_to);
     let near = distances.filter(|(distance, _)| *distance <= allowed);
     near.min_by_key(|(distance, _)| *distance)
         .map(|(_, known)| known)

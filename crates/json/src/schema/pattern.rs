@@ -3,10 +3,10 @@
 use jsonschema::{PatternOptions, Regex};
 use serde_json::json;
 
-use super::{Bounds, SchemaError};
+use super::{SchemaError, text};
 
-/// Bytes that one compiled expression may take; `^\p{L}{1,20}$` fits, `a{1,1000}{1,1000}` never.
-const COMPILED_BYTES: usize = 1024 * 1024;
+/// Bytes that one compiled expression may take; `^\p{L}{1,9}$` fits, `a{1,1000}{1,1000}` never.
+const COMPILED_BYTES: usize = 512 * 1024;
 
 /// The engine of every pattern: no look-around, no back-references, linear time.
 pub(super) fn engine() -> PatternOptions<Regex> {
@@ -15,35 +15,46 @@ pub(super) fn engine() -> PatternOptions<Regex> {
         .dfa_size_limit(COMPILED_BYTES)
 }
 
-/// Refuses an expression that is too long or that the engine does not take.
-pub(super) fn check(text: &str, at: &str, bounds: &Bounds) -> Result<(), SchemaError> {
-    let refuse = |reason: &str| {
-        let pattern = super::text::shorten(text, 60);
-        Err(SchemaError::Pattern {
-            at: at.to_owned(),
-            pattern,
+/// A regular expression and its place in the schema.
+pub(super) struct Pattern {
+    pub(super) at: String,
+    pub(super) text: String,
+}
+
+impl Pattern {
+    /// The pattern, unless it is longer than `limit` bytes.
+    pub(super) fn no_longer_than(self, limit: usize) -> Result<Pattern, SchemaError> {
+        if self.text.len() <= limit {
+            return Ok(self);
+        }
+        Err(self.refused("it is too long: shorten it, or check the value in the tool"))
+    }
+
+    /// Why the engine does not take it, if it does not.
+    pub(super) fn refusal(&self) -> Option<SchemaError> {
+        let alone = json!({ "pattern": self.text });
+        let options = jsonschema::draft202012::options().with_pattern_options(engine());
+        options.build(&alone).err()?;
+        let looks_around = ["(?=", "(?!", "(?<=", "(?<!"];
+        let reason = if looks_around
+            .iter()
+            .any(|opening| self.text.contains(opening))
+        {
+            "look-around needs a backtracking engine: write it without"
+        } else if has_back_reference(&self.text) {
+            "back-references need a backtracking engine: write it without"
+        } else {
+            "it is no regular expression, or its repetitions are too large: simplify it"
+        };
+        Some(self.refused(reason))
+    }
+
+    fn refused(&self, reason: &str) -> SchemaError {
+        SchemaError::Pattern {
+            at: self.at.clone(),
+            pattern: text::shorten(&self.text, 60),
             reason: reason.to_owned(),
-        })
-    };
-    if text.len() > bounds.pattern_bytes {
-        return refuse("it is too long: shorten it, or check the value in the tool");
-    }
-    let alone = json!({ "pattern": text });
-    let taken = jsonschema::draft202012::options()
-        .with_pattern_options(engine())
-        .build(&alone);
-    if taken.is_ok() {
-        return Ok(());
-    }
-    if ["(?=", "(?!", "(?<=", "(?<!"]
-        .iter()
-        .any(|opening| text.contains(opening))
-    {
-        refuse("look-around needs a backtracking engine: write it without")
-    } else if has_back_reference(text) {
-        refuse("back-references need a backtracking engine: write it without")
-    } else {
-        refuse("it is no regular expression, or its repetitions are too large: simplify it")
+        }
     }
 }
 

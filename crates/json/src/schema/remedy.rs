@@ -73,6 +73,11 @@ pub(super) fn renames(
     unexpected: &[String],
     known: &[&str],
 ) -> Option<Vec<(String, Remedy)>> {
+    /// Who has more wrong names meant another tool.
+    const MOST: usize = 32;
+    if unexpected.len() > MOST {
+        return None;
+    }
     let mut renames: Vec<(String, Remedy)> = Vec::new();
     for name in unexpected {
         let alike: Vec<&&str> = known

@@ -4,6 +4,20 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+/// A place in a schema on one line.
+pub(super) fn place(pointer: &str) -> String {
+    if pointer.is_empty() {
+        "the root".to_owned()
+    } else {
+        format!("`{}`", line(pointer))
+    }
+}
+
+/// A pointer or a reference on one line.
+pub(super) fn line(text: &str) -> String {
+    shorten(text, 200)
+}
+
 /// A text on one line of at most `limit` characters, control characters escaped.
 pub(super) fn shorten(text: &str, limit: usize) -> String {
     let mut line = String::new();

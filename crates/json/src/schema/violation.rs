@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::text::line;
+
 /// One place where a value does not satisfy its schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
@@ -31,7 +33,7 @@ impl Violations {
 impl fmt::Display for Violation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.path.is_empty() {
-            write!(formatter, "`{}`: ", self.path)?;
+            write!(formatter, "`{}`: ", line(&self.path))?;
         }
         if self.got.is_empty() {
             formatter.write_str(&self.expected)

@@ -6,7 +6,7 @@
 //! take too many is not checked at all.
 //! The count is an upper bound: it knows no alternative that fails early.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use serde_json::Value;
 
@@ -40,17 +40,15 @@ pub(super) fn admit(
     count(graph, instance, bounds.steps).map(|_| ())
 }
 
-/// The steps of a check, at most `limit`. The instance's depth must be known to be bounded.
-pub(super) fn count(graph: &Graph, instance: &Value, limit: u64) -> Result<u64, TooMuch> {
+/// What a check takes, at most `limit` steps. The instance's depth must be known to be bounded.
+pub(super) fn count(graph: &Graph, instance: &Value, limit: u64) -> Result<Cost, TooMuch> {
     let mut counter = Counter {
         graph,
         limit,
         looked: 0,
         known: HashMap::new(),
     };
-    counter
-        .cost(NodeId(0), Part::Value(instance), 0)
-        .map(|cost| cost.steps)
+    counter.cost(NodeId(0), Part::Value(instance), 0)
 }
 
 /// The size of a value: one for each value in it, and more for long texts.
@@ -78,6 +76,20 @@ fn take(value: &Value, levels: usize, left: &mut u64) -> Option<()> {
             .values()
             .try_for_each(|member| take(member, levels.saturating_sub(1), left)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Some(()),
+    }
+}
+
+/// About the bytes that a copy of a value takes. The value's depth must be known to be bounded.
+pub(super) fn bytes(value: &Value) -> u64 {
+    const EACH: u64 = 32;
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => EACH,
+        Value::String(text) => EACH + text.len() as u64,
+        Value::Array(items) => EACH + items.iter().map(bytes).sum::<u64>(),
+        Value::Object(members) => {
+            let member = |(key, value): (&String, &Value)| EACH + key.len() as u64 + bytes(value);
+            EACH + members.iter().map(member).sum::<u64>()
+        }
     }
 }
 
@@ -111,10 +123,23 @@ struct Counter<'g> {
 
 /// What it takes to check one part by one subschema.
 #[derive(Clone, Copy)]
-struct Cost {
-    steps: u64,
+pub(super) struct Cost {
+    pub(super) steps: u64,
+    /// Pairs of a subschema and a part, as often as they are met.
+    pub(super) checks: u64,
     /// Subschemas nested below.
     height: usize,
+}
+
+impl Cost {
+    /// Adds what is nested one level below, met `times`.
+    fn add(&mut self, below: Cost, times: u64) {
+        self.steps = self.steps.saturating_add(below.steps.saturating_mul(times));
+        self.checks = self
+            .checks
+            .saturating_add(below.checks.saturating_mul(times));
+        self.height = self.height.max(below.height + 1);
+    }
 }
 
 impl Counter<'_> {
@@ -129,6 +154,7 @@ impl Counter<'_> {
         let graph = self.graph;
         let mut cost = Cost {
             steps: 0,
+            checks: 1,
             height: 0,
         };
         let Some(node) = graph.node(id) else {
@@ -137,21 +163,31 @@ impl Counter<'_> {
         cost.steps = node.weight.saturating_add(self.own(part, node.unique));
         // The validator compares the reference it enters with all those it is in.
         cost.steps = cost.steps.saturating_add(depth as u64 / 64);
-        for edge in &node.edges {
-            self.looked += 1;
+        // Skipping an edge costs little, but not nothing.
+        self.looked = self.looked.saturating_add(node.edges.len() as u64 / 16);
+        if let Part::Value(Value::Object(members)) = part {
+            self.looked = self.looked.saturating_add(members.len() as u64);
+            for (name, member) in members {
+                if let Some(to) = node.declared.get(name) {
+                    let below = self.cost(*to, Part::Value(member), depth + 1)?;
+                    cost.add(below, 1);
+                }
+            }
+        }
+        for edge in node.edges.iter().filter(|edge| edge.place != Place::Member) {
             let again = node.unevaluated && edge.place == Place::Same;
             let factor = if again { UNEVALUATED_FACTOR } else { 1 };
-            for below in reached(graph, id, edge, part) {
+            for below in reached(node, edge, part) {
                 self.looked += 1;
                 let below = self.cost(edge.to, below, depth + 1)?;
-                cost.steps = cost
-                    .steps
-                    .saturating_add(below.steps.saturating_mul(factor));
-                cost.height = cost.height.max(below.height + 1);
+                cost.add(below, factor);
                 if cost.steps > self.limit || self.looked > self.limit {
                     return Err(TooMuch);
                 }
             }
+        }
+        if cost.steps > self.limit || self.looked > self.limit {
+            return Err(TooMuch);
         }
         self.known.insert((id, part.address()), cost);
         Ok(cost)
@@ -173,34 +209,22 @@ impl Counter<'_> {
     }
 }
 
-/// The parts of a value that an edge applies its subschema to. Rules that go by name or by what
+/// The parts of a value that an edge applies its subschema to, but for members by name. Rules that go by name or by what
 /// others left over count for every member or item.
 fn reached<'v>(
-    graph: &Graph,
-    holder: NodeId,
+    holder: &'v Node,
     edge: &Edge,
     part: Part<'v>,
 ) -> Box<dyn Iterator<Item = Part<'v>> + 'v> {
     let nothing = || Box::new(std::iter::empty());
     match (edge.place, part) {
         (Place::Same, part) => Box::new(std::iter::once(part)),
-        (Place::Member, Part::Value(Value::Object(members))) => {
-            Box::new(members.get(&edge.key).into_iter().map(Part::Value))
-        }
         (Place::Members, Part::Value(Value::Object(members))) => {
-            let declared: HashSet<String> = graph
-                .node(holder)
-                .into_iter()
-                .flat_map(Node::properties)
-                .map(str::to_owned)
-                .collect();
             let by_pattern = edge.keyword == "patternProperties";
-            Box::new(
-                members
-                    .iter()
-                    .filter(move |(name, _)| by_pattern || !declared.contains(*name))
-                    .map(|(_, member)| Part::Value(member)),
-            )
+            let others = members.iter().filter(move |(name, _)| {
+                by_pattern || !holder.declared.contains_key(name.as_str())
+            });
+            Box::new(others.map(|(_, member)| Part::Value(member)))
         }
         (Place::Names, Part::Value(Value::Object(members))) => {
             Box::new(members.keys().map(|name| Part::Name(name)))

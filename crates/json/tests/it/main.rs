@@ -4,6 +4,7 @@ mod repair;
 mod schema_bounds;
 mod schema_coercion;
 mod schema_errors;
+mod schema_property;
 mod schema_signature;
 mod schema_suite;
 mod schema_verdicts;

@@ -128,6 +128,12 @@ fn long_listings_are_cut() {
     let options: Vec<u32> = (0..20).collect();
     let expected = "expected one of 0, 1, 2, 3, 4, 5, 6, 7, … (20 in all), got 99";
     assert_eq!(told(&json!({"enum": options}), &json!(99)), expected);
+    let names: Vec<String> = (0..20).map(|index| format!("champion_{index}")).collect();
+    let found = told(&json!({"enum": names}), &json!("CHAMPION 19"));
+    assert!(
+        found.contains(r#""champion_7", … "champion_19", (20 in all)"#),
+        "{found}"
+    );
     let many = told(
         &json!({"items": {"type": "null"}}),
         &json!([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]),
