@@ -44,12 +44,14 @@ impl MemoryLedger {
 
 impl Ledger for MemoryLedger {
     fn planned<'a>(&'a self, call: Planned<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
-        locked(&self.rows).plan(call);
+        let row = Row::of(call);
+        locked(&self.rows).plan(row);
         ready(Ok(()))
     }
 
     fn finished(&self, call: CallKey, ending: Ending) -> BoxFuture<'_, Result<(), LedgerError>> {
-        locked(&self.rows).finish(call, ending);
+        let forgotten = locked(&self.rows).finish(call, ending);
+        drop(forgotten);
         ready(Ok(()))
     }
 

@@ -126,6 +126,9 @@ fn timed<T>(work: impl FnOnce() -> T) -> Duration {
 }
 
 fn row(what: &str, bare: Duration, ours: Duration, promise: &str) {
+    if ours.is_zero() {
+        return; // not asked for on the command line
+    }
     let ratio = ours.as_secs_f64() / bare.as_secs_f64().max(1e-9);
     println!("{what:<44} bare {bare:>10.2?}  ours {ours:>10.2?}  ratio {ratio:>6.2}  {promise}");
 }

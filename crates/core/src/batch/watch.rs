@@ -56,13 +56,14 @@ impl Watched {
     pub(super) fn start(one: OneCall, arguments: Arguments, approved: bool) -> Self {
         let (position, place, key) = (one.position, one.place, one.key);
         let watch = Arc::new(Watch::default());
-        let task = tokio::spawn({
+        // Boxed here, where it is made: a task that large would be copied from hand to hand.
+        let task = tokio::spawn(Box::pin({
             let watch = Arc::clone(&watch);
             async move {
                 let _done = one.batch.order.done_guard(one.position);
                 one.run(arguments, approved, &watch).await
             }
-        });
+        }));
         Self { task, watch, position, place, key }
     }
 

@@ -18,6 +18,19 @@ pub struct Row {
     pub ending: Option<Ending>,
 }
 
+impl Row {
+    pub(super) fn of(call: Planned<'_>) -> Self {
+        Self {
+            key: call.key,
+            call_id: call.call_id.to_owned(),
+            caller: Arc::clone(call.caller),
+            tool: Arc::clone(call.tool),
+            fingerprint: call.fingerprint,
+            ending: None,
+        }
+    }
+}
+
 const REMEMBERED: usize = 10_000;
 
 #[derive(Default)]
@@ -27,25 +40,17 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub(super) fn plan(&mut self, call: Planned<'_>) {
-        let row = Row {
-            key: call.key,
-            call_id: call.call_id.to_owned(),
-            caller: Arc::clone(call.caller),
-            tool: Arc::clone(call.tool),
-            fingerprint: call.fingerprint,
-            ending: None,
-        };
-        self.running.insert(call.key, row);
+    pub(super) fn plan(&mut self, row: Row) {
+        self.running.insert(row.key, row);
     }
 
-    pub(super) fn finish(&mut self, key: CallKey, ending: Ending) {
-        if let Some(row) = self.running.remove(&key) {
-            if self.ended.len() == REMEMBERED {
-                self.ended.pop_front();
-            }
-            self.ended.push_back(Row { ending: Some(ending), ..row });
-        }
+    /// Gives the row that had to make room, so that it is dropped outside the lock.
+    pub(super) fn finish(&mut self, key: CallKey, ending: Ending) -> Option<Row> {
+        let row = self.running.remove(&key)?;
+        let forgotten =
+            if self.ended.len() == REMEMBERED { self.ended.pop_front() } else { None };
+        self.ended.push_back(Row { ending: Some(ending), ..row });
+        forgotten
     }
 
     pub(super) fn all(&self) -> Vec<Row> {
