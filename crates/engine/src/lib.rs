@@ -1,10 +1,11 @@
 //! Catalogs, rules, pins and records: the rooms around the gate.
 //!
-//! Read in this order: [`Crib`], [`catalog`], [`ledger`], [`rules`].
+//! Read in this order: [`Crib`], [`catalog`], [`ledger`], [`rules`], [`lock`].
 
 pub mod catalog;
 mod crib;
 pub mod ledger;
+pub mod lock;
 pub mod rules;
 
 pub use crib::{Crib, CribBuilder};

@@ -11,6 +11,8 @@ mod batch;
 mod batch_faults;
 mod batch_properties;
 mod catalog;
+mod lock;
+mod lock_properties;
 mod plan;
 mod plan_properties;
 mod rules;

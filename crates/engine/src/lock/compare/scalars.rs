@@ -1,0 +1,152 @@
+//! Bounds of numbers, lengths and counts.
+
+use std::cmp::Ordering;
+
+use serde_json::{Map, Number, Value};
+use toolcrib_core::canonical;
+
+use super::super::drift::DriftKind;
+use super::types::{ARRAY, NUMBER, OBJECT, STRING, Types};
+use super::{At, Comparison, Keywords};
+
+/// A bound, and whether the value itself is out of bounds.
+#[derive(Debug, Clone, Copy)]
+struct Bound<'v> {
+    number: &'v Number,
+    exclusive: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Lower,
+    Upper,
+}
+
+const COUNTS: [(&str, Types, End); 6] = [
+    ("minLength", STRING, End::Lower),
+    ("maxLength", STRING, End::Upper),
+    ("minItems", ARRAY, End::Lower),
+    ("maxItems", ARRAY, End::Upper),
+    ("minProperties", OBJECT, End::Lower),
+    ("maxProperties", OBJECT, End::Upper),
+];
+
+impl<'v> Comparison<'v> {
+    pub(super) fn scalars(&mut self, at: &At, keywords: Keywords<'v>, shared: Types) {
+        if shared.contains(NUMBER) {
+            for (key, end) in [("minimum", End::Lower), ("maximum", End::Upper)] {
+                let before = tightest(keywords.before, end);
+                self.bound(at, key, end, (before, tightest(keywords.after, end)));
+            }
+            self.multiple(at, keywords);
+        }
+        for (key, types, end) in COUNTS {
+            let count = |side: &'v Map<String, Value>| plain(side, key);
+            if shared.contains(types) {
+                self.bound(at, key, end, (count(keywords.before), count(keywords.after)));
+            }
+        }
+        if shared.contains(ARRAY) {
+            let unique = |side: &Map<String, Value>| {
+                side.get("uniqueItems").and_then(Value::as_bool).unwrap_or(false)
+            };
+            match (unique(keywords.before), unique(keywords.after)) {
+                (false, true) => self.note(at, DriftKind::Narrowed, "items must differ now"),
+                (true, false) => self.note(at, DriftKind::Widened, "items may be equal now"),
+                (true, true) | (false, false) => {}
+            }
+        }
+    }
+
+    fn bound(
+        &mut self,
+        at: &At,
+        key: &str,
+        end: End,
+        (before, after): (Option<Bound<'v>>, Option<Bound<'v>>),
+    ) {
+        let kind = match (before, after) {
+            (None, None) => return,
+            (None, Some(_)) => DriftKind::Narrowed,
+            (Some(_), None) => DriftKind::Widened,
+            (Some(before), Some(after)) => match tightness(after, before, end) {
+                Some(Ordering::Equal) => return,
+                Some(Ordering::Greater) => DriftKind::Narrowed,
+                Some(Ordering::Less) => DriftKind::Widened,
+                None => DriftKind::Breaking,
+            },
+        };
+        let text = |bound: Option<Bound<'_>>| match bound {
+            None => "none".to_owned(),
+            Some(Bound { number, exclusive: false }) => number.to_string(),
+            Some(Bound { number, exclusive: true }) => format!("{number} (excluded)"),
+        };
+        self.note(at, kind, format!("`{key}` {} -> {}", text(before), text(after)));
+    }
+
+    fn multiple(&mut self, at: &At, keywords: Keywords<'v>) {
+        let of = |side: &'v Map<String, Value>| side.get("multipleOf");
+        let (before, after) = (of(keywords.before), of(keywords.after));
+        let kind = match (before, after) {
+            (None, None) => return,
+            (None, Some(_)) => DriftKind::Narrowed,
+            (Some(_), None) => DriftKind::Widened,
+            (Some(before), Some(after)) if canonical::same(before, after) => return,
+            (Some(before), Some(after)) => match (before.as_u64(), after.as_u64()) {
+                (Some(before), Some(after)) if divides(after, before) => DriftKind::Widened,
+                (Some(before), Some(after)) if divides(before, after) => DriftKind::Narrowed,
+                _ => DriftKind::Breaking,
+            },
+        };
+        self.note(at, kind, "`multipleOf` changed");
+    }
+}
+
+fn divides(divisor: u64, number: u64) -> bool {
+    number.checked_rem(divisor) == Some(0)
+}
+
+fn plain<'v>(keywords: &'v Map<String, Value>, key: &str) -> Option<Bound<'v>> {
+    let Some(Value::Number(number)) = keywords.get(key) else { return None };
+    Some(Bound { number, exclusive: false })
+}
+
+/// The bound of a number: `minimum` and `exclusiveMinimum` together, where the latter is a flag
+/// of the former in draft 4 and a bound of its own later.
+fn tightest(keywords: &Map<String, Value>, end: End) -> Option<Bound<'_>> {
+    let (inclusive, exclusive) = match end {
+        End::Lower => ("minimum", "exclusiveMinimum"),
+        End::Upper => ("maximum", "exclusiveMaximum"),
+    };
+    let flag = keywords.get(exclusive).and_then(Value::as_bool).unwrap_or(false);
+    let first = plain(keywords, inclusive).map(|bound| Bound { exclusive: flag, ..bound });
+    let second = plain(keywords, exclusive).map(|bound| Bound { exclusive: true, ..bound });
+    match (first, second) {
+        (Some(first), Some(second)) => match tightness(first, second, end) {
+            Some(Ordering::Greater) => Some(first),
+            _ => Some(second),
+        },
+        (first, second) => first.or(second),
+    }
+}
+
+/// Whether the left bound leaves less than the right one (`Greater`); `None`: too close to tell.
+fn tightness(left: Bound<'_>, right: Bound<'_>, end: End) -> Option<Ordering> {
+    let order = compare(left.number, right.number)?;
+    let order = if end == End::Lower { order } else { order.reverse() };
+    Some(order.then(left.exclusive.cmp(&right.exclusive)))
+}
+
+fn compare(left: &Number, right: &Number) -> Option<Ordering> {
+    if let (Some(left), Some(right)) = (left.as_i128(), right.as_i128()) {
+        return Some(left.cmp(&right));
+    }
+    match left.as_f64()?.partial_cmp(&right.as_f64()?)? {
+        // As floats they may have become equal.
+        Ordering::Equal if left != right && (left.is_f64() != right.is_f64()) => {
+            let (left, right) = (Value::Number(left.clone()), Value::Number(right.clone()));
+            canonical::same(&left, &right).then_some(Ordering::Equal)
+        }
+        order @ (Ordering::Less | Ordering::Equal | Ordering::Greater) => Some(order),
+    }
+}

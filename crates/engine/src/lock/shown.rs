@@ -1,0 +1,52 @@
+//! Foreign text on a terminal: one line, bounded, nothing invisible.
+
+use serde_json::Value;
+use toolcrib_core::canonical;
+
+/// Longest shown piece of a text, in characters.
+const LONGEST: usize = 160;
+/// How much is shown of what two texts share before and after their difference.
+const AROUND: usize = 20;
+
+/// A name or a word, as it may stand between backticks.
+pub(super) fn word(text: &str) -> String {
+    cut(text.chars())
+}
+
+/// A value as JSON, short.
+pub(super) fn value(value: &Value) -> String {
+    cut(canonical::text(value).chars())
+}
+
+/// Where two texts differ, with a little of what they share.
+pub(super) fn difference(before: &str, after: &str) -> String {
+    let (before, after): (Vec<_>, Vec<_>) = (before.chars().collect(), after.chars().collect());
+    let same = |(left, right): &(&char, &char)| left == right;
+    let start = before.iter().zip(&after).take_while(same).count();
+    let rest = (before.iter().skip(start).rev()).zip(after.iter().skip(start).rev());
+    let end = rest.take_while(same).count();
+    let piece = |text: &[char]| {
+        let from = start.saturating_sub(AROUND);
+        let to = (text.len() - end + AROUND).min(text.len());
+        let shown = cut(text.iter().copied().take(to).skip(from));
+        let open = |there| if there { "…" } else { "" };
+        format!("\"{}{shown}{}\"", open(from > 0), open(to < text.len()))
+    };
+    format!("{} -> {}", piece(&before), piece(&after))
+}
+
+fn cut(text: impl Iterator<Item = char>) -> String {
+    let mut shown = String::new();
+    for (count, letter) in text.enumerate() {
+        if count == LONGEST {
+            shown.push('…');
+            break;
+        }
+        // Escapes all that is invisible or turns the direction of writing.
+        match letter {
+            '"' | '\'' | '\\' => shown.push(letter),
+            _ => shown.extend(letter.escape_debug()),
+        }
+    }
+    shown
+}
