@@ -2,6 +2,7 @@
 
 mod arguments;
 mod call;
+mod interrupt;
 mod lock;
 mod output;
 mod plan;
@@ -72,7 +73,7 @@ fn answer(cli: Cli, output: &Output) -> anyhow::Result<End> {
         }
         Command::Why { name, request } => plan::why(&room()?, output, &request, &name),
         Command::Call { name, arguments, yes } => {
-            call::call(&room()?, output, &name, arguments, yes)
+            call::call(&room()?, output, &name, arguments.as_deref(), yes)
         }
         Command::Run { dialect, request } => run::run(&room()?, output, dialect, &request),
         Command::Lock { check, file } => lock::lock(&room()?, output, &file, check),
@@ -98,6 +99,8 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 /// A tool that panics is answered for; the person at the terminal needs no backtrace of it.
 fn quiet_panics() {
     std::panic::set_hook(Box::new(|panic| {
-        anstream::eprintln!("toolcrib: something crashed: {panic}");
+        let what = panic.payload_as_str().unwrap_or("for a reason that it does not tell");
+        let place = panic.location().map(|place| format!(" ({}:{})", place.file(), place.line()));
+        Output { json: false }.crash(&format!("{what}{}", place.unwrap_or_default()));
     }));
 }

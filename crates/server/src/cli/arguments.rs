@@ -1,6 +1,7 @@
 //! The words of the command line, with help that teaches.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -34,9 +35,22 @@ pub(super) struct Global {
     /// A scope of the caller, for the rules; may be repeated.
     #[arg(long = "scope", global = true, value_name = "SCOPE")]
     pub(super) scopes: Vec<String>,
+    /// Calls of one message that run; the rest is answered "not run".
+    #[arg(long, global = true, value_name = "N")]
+    pub(super) max_calls: Option<usize>,
+    /// How long one call may run, unless its tool says otherwise.
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
+    pub(super) timeout: Option<Duration>,
     /// When to colour.
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub(super) color: Color,
+}
+
+/// Up to a day: `30`, or `0.5`.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|seconds| *seconds > 0.0 && *seconds <= 86_400.0);
+    let seconds = seconds.ok_or("write a number of seconds from 0 to 86400, such as 30 or 0.5")?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -60,10 +74,16 @@ impl Color {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// List the tools that the caller may see.
-    #[command(after_help = "Example: toolcrib tools --category text")]
+    #[command(after_help = "\
+Examples:
+  toolcrib tools --category text
+  toolcrib tools --effect read --json")]
     Tools(Filter),
     /// Show one tool: its texts, its signature, its schema, its fingerprint.
-    #[command(after_help = "Example: toolcrib show calculate")]
+    #[command(after_help = "\
+Examples:
+  toolcrib show calculate
+  toolcrib show calculate --json")]
     Show {
         /// The tool.
         name: String,
@@ -84,7 +104,10 @@ Examples:
         strict: bool,
     },
     /// Tell why a tool is in or out of a plan.
-    #[command(after_help = "Example: toolcrib why calculate --choose time_now")]
+    #[command(after_help = "\
+Examples:
+  toolcrib why calculate --choose time_now
+  toolcrib why calculate --policy rules.toml --scope guest")]
     Why {
         /// The tool.
         name: String,
@@ -107,10 +130,12 @@ Examples:
     },
     /// Run the calls of a model's message, read from standard input.
     #[command(after_help = "\
-Reads an assistant message, a whole reply or the bare list of calls; prints the messages to send
-back and what became of each call.
+Reads an assistant message, a whole reply or the bare list of calls. With --json it prints
+{\"messages\": what to send back, \"responses\": what became of each call}.
 
-Example: toolcrib run --dialect openai-chat --json < message.json")]
+Examples:
+  toolcrib run --dialect openai-chat --json < message.json
+  toolcrib run --dialect anthropic --max-calls 4 --timeout 10 < reply.json")]
     Run {
         /// The model API that wrote the message.
         #[arg(long, value_enum, default_value_t = DialectName::OpenaiChat)]
@@ -135,22 +160,35 @@ Examples:
         file: PathBuf,
     },
     /// Look at a file of rules.
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "\
+Examples:
+  toolcrib policy check rules.toml
+  toolcrib policy explain rules.toml calculate --scope guest"
+    )]
     Policy(PolicyCommand),
     /// Print the completion script of a shell.
     #[command(after_help = "Example: toolcrib completion bash > /etc/bash_completion.d/toolcrib")]
-    Completion { shell: Shell },
+    Completion {
+        /// The shell.
+        shell: Shell,
+    },
     /// Print the manual.
+    #[command(after_help = "Example: toolcrib manual | less")]
     Manual,
 }
 
 /// Which tools to list.
 #[derive(Debug, Args)]
 pub(super) struct Filter {
+    /// Only the tools of this source.
     #[arg(long)]
     pub(super) source: Option<String>,
+    /// Only the tools of this category.
     #[arg(long)]
     pub(super) category: Option<String>,
+    /// Only the tools of this effect.
     #[arg(long, value_enum)]
     pub(super) effect: Option<EffectName>,
 }
@@ -183,9 +221,6 @@ pub(super) struct RequestWords {
     /// A tool that has to be searched for first; may be repeated.
     #[arg(long, value_name = "TOOL")]
     pub(super) hide: Vec<String>,
-    /// Calls of one message that run.
-    #[arg(long, value_name = "N")]
-    pub(super) max_calls: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

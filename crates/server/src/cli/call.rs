@@ -1,69 +1,98 @@
 //! `toolcrib call`: one call by hand, with a person asked where the policy wants it.
 
-use std::io::{BufRead, IsTerminal, stdin};
-
-use anyhow::Result;
-use toolcrib::{Call, Decision, Pending, RawArguments, Response, Run, ToolOutcome};
+use anyhow::{Context, Result};
+use toolcrib::{
+    BatchOptions, Call, Decision, Pending, Plan, RawArguments, Response, Run, ToolOutcome,
+};
 
 use super::End;
+use super::interrupt::interruptible;
 use super::output::Output;
 use super::room::Room;
-use super::run::{end_of, interruptible};
+use super::run::end_of;
 use crate::config;
 
 pub(super) fn call(
     room: &Room,
     output: &Output,
     name: &str,
-    arguments: Option<String>,
+    arguments: Option<&str>,
     yes: bool,
 ) -> Result<End> {
-    let arguments = match arguments.as_deref() {
+    let arguments = match arguments {
         None => RawArguments::Absent,
         Some("-") => RawArguments::Text(config::standard_input()?),
         Some(text) => RawArguments::Text(text.to_owned()),
     };
-    let shown = match &arguments {
-        RawArguments::Text(text) => text.trim().to_owned(),
-        RawArguments::Absent | RawArguments::Value(_) => String::new(),
-    };
     let plan = room.plain_plan()?;
-    let calls = vec![Call::new("call_1", name, arguments)];
-    let (interrupted, mut responses) = interruptible(|options| async {
-        room.crib.run_with(&plan, calls, options).await.responses
-    })?;
-    let Some(mut response) = responses.pop() else { return Ok(End::Failed) };
-    if let ToolOutcome::Pending(pending) = &response.outcome
-        && (yes || asked(name, &shown, pending, output)?)
-    {
-        response = approve(room, &pending.ticket.clone())?;
-    }
+    let call = Call::new("call_1", name, arguments);
+    let desk = Desk { room, output, yes };
+    let finished = interruptible(|options| desk.answer(&plan, call, options))?;
+    let Some(response) = finished.answer.transpose()? else { return Ok(End::Interrupted) };
     if output.json {
         output.value(&response.to_json())?;
-    } else if response.outcome.is_done() {
-        output.text(&response.text())?;
     } else {
-        output.note(&response.text());
+        match &response.outcome {
+            ToolOutcome::Done(_) => output.text(&response.text())?,
+            ToolOutcome::Pending(_) if finished.interrupted => {
+                output.note(&format!("\n`{name}` did not run: you interrupted it"));
+            }
+            ToolOutcome::Pending(_) => output.note(&format!(
+                "`{name}` did not run: a person has to be asked, and nobody is there. \
+                 `--yes` approves the call beforehand"
+            )),
+            ToolOutcome::Failed(_) | ToolOutcome::Denied { .. } => output.note(&response.text()),
+        }
     }
-    Ok(if interrupted { End::Interrupted } else { end_of([&response]) })
+    Ok(if finished.interrupted { End::Interrupted } else { end_of([&response]) })
 }
 
-/// Asks the person at the terminal; where there is none, nobody has said yes.
-fn asked(name: &str, arguments: &str, pending: &Pending, output: &Output) -> Result<bool> {
-    if !stdin().is_terminal() {
-        output.note("nobody is there to ask: `--yes` approves the call beforehand");
-        return Ok(false);
-    }
-    let arguments = arguments.escape_debug();
-    output.note(&format!("Run `{name}` with {arguments}? {} [y/N]", pending.reason));
-    let mut answer = String::new();
-    stdin().lock().read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+/// Where a call is made and, if need be, approved.
+struct Desk<'a> {
+    room: &'a Room,
+    output: &'a Output,
+    yes: bool,
 }
 
-fn approve(room: &Room, ticket: &toolcrib::TicketId) -> Result<Response> {
-    let (_, response) = interruptible(|_| async {
-        room.crib.decide(&room.caller, &Run::default(), ticket, Decision::Approve).await
-    })?;
-    Ok(response?)
+impl Desk<'_> {
+    /// A ticket lives as long as this process, so it is redeemed here or never.
+    async fn answer(&self, plan: &Plan, call: Call, options: BatchOptions) -> Result<Response> {
+        let crib = &self.room.crib;
+        let cancel = options.cancel.clone();
+        let report = crib.run_with(plan, vec![call], options).await;
+        let response = report.responses.into_iter().next().context("the call has no answer")?;
+        let ToolOutcome::Pending(pending) = &response.outcome else { return Ok(response) };
+        let decision = if self.yes {
+            Some(Decision::Approve)
+        } else {
+            cancel
+                .run_until_cancelled(self.ask(&response.name, pending))
+                .await
+                .transpose()?
+                .flatten()
+        };
+        let Some(decision) = decision else { return Ok(response) };
+        let redeemed =
+            crib.decide(&self.room.caller, &Run::default(), &pending.ticket, decision).await;
+        Ok(redeemed?)
+    }
+
+    /// Shows the person what would run, which is the stored call and not what was typed; `None`
+    /// if nobody is there.
+    async fn ask(&self, name: &str, pending: &Pending) -> Result<Option<Decision>> {
+        if !config::person_is_there() {
+            return Ok(None);
+        }
+        let open = self.room.crib.tickets(&self.room.caller).await?;
+        let parked = open.into_iter().find(|parked| parked.ticket == pending.ticket);
+        let arguments = parked.context("the call is not kept")?.arguments.into_value();
+        self.output.note(&format!("approval needed: {}", pending.reason));
+        self.output.prompt(&format!("Run `{name}` with {arguments}? [y/N] "));
+        let answer = tokio::task::spawn_blocking(config::line).await??;
+        let reason = "the person at the terminal said no".to_owned();
+        Ok(Some(match answer.trim() {
+            "y" | "Y" | "yes" => Decision::Approve,
+            _ => Decision::Deny { reason },
+        }))
+    }
 }

@@ -1,6 +1,10 @@
 //! The only place that prints: JSON, tables and texts on standard output, the rest on standard
 //! error. Colour only where a person sees it.
+//!
+//! Whatever is printed may come from a tool or a model, so no character of it may steer the
+//! terminal: `harmless` and `escaped` see to that.
 
+use std::fmt::{Display, Write as _};
 use std::io::{IsTerminal, Write, stdout};
 
 use anstyle::{AnsiColor, Style};
@@ -10,29 +14,34 @@ use serde_json::Value;
 
 const BOLD: Style = Style::new().bold();
 const RED: Style = AnsiColor::Red.on_default().bold();
+const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 
 /// Where the answer of a command goes.
 pub(super) struct Output {
     pub(super) json: bool,
 }
 
+#[expect(clippy::unused_self, reason = "whoever prints holds the output")]
 impl Output {
     /// A value as readable JSON.
     pub(super) fn value(&self, value: &Value) -> Result<()> {
-        self.text(&serde_json::to_string_pretty(value)?)
+        write(&escaped(&serde_json::to_string_pretty(value)?))
     }
 
     /// A text, ended by one line break.
-    #[expect(clippy::unused_self, reason = "whoever prints holds the output")]
     pub(super) fn text(&self, text: &str) -> Result<()> {
-        let mut out = anstream::stdout().lock();
-        writeln!(out, "{}", text.trim_end_matches('\n'))?;
-        Ok(out.flush()?)
+        write(&harmless(text))
+    }
+
+    /// A text below a heading.
+    pub(super) fn indented(&self, text: &str) -> Result<()> {
+        let lines = text.trim_end().lines().map(|line| format!("  {line}").trim_end().to_owned());
+        self.text(&lines.collect::<Vec<_>>().join("\n"))
     }
 
     /// A heading, where there is more than one thing to show.
     pub(super) fn heading(&self, text: &str) -> Result<()> {
-        self.text(&format!("{BOLD}{text}{BOLD:#}"))
+        write(&format!("{BOLD}{}{BOLD:#}", one_line(text)))
     }
 
     /// Columns under headings; fitted to the terminal if there is one, else every row on a line.
@@ -56,28 +65,90 @@ impl Output {
         let text = table.to_string();
         let mut lines = text.lines().map(str::trim_end);
         let head = lines.next().unwrap_or_default();
-        let body: Vec<_> = lines.collect();
-        self.text(&format!("{BOLD}{head}{BOLD:#}\n{}", body.join("\n")))
+        let body: String = lines.flat_map(|line| ["\n", line]).collect();
+        write(&format!("{BOLD}{head}{BOLD:#}{body}"))
     }
 
     /// A word beside the answer.
-    #[expect(clippy::unused_self, reason = "whoever prints holds the output")]
     pub(super) fn note(&self, text: &str) {
-        // Nobody to tell if standard error is closed.
-        let _ = writeln!(anstream::stderr(), "{text}");
+        tell(&format!("{}\n", harmless(text)));
     }
 
-    /// An error with its causes, once.
-    pub(super) fn error(&self, error: &anyhow::Error) {
-        self.note(&format!("{RED}error{RED:#}: {error}"));
-        for cause in error.chain().skip(1) {
-            self.note(&format!("  because {cause}"));
+    /// A question, answered on the same line.
+    pub(super) fn prompt(&self, text: &str) {
+        tell(&one_line(text));
+        tell(" ");
+    }
+
+    pub(super) fn warn(&self, warnings: &[impl Display]) {
+        for warning in warnings {
+            tell(&format!("{YELLOW}warning{YELLOW:#}: {}\n", harmless(&warning.to_string())));
         }
+    }
+
+    /// An error with its causes, each once.
+    pub(super) fn error(&self, error: &anyhow::Error) {
+        let mut said = harmless(&error.to_string());
+        tell(&format!("{RED}error{RED:#}: {said}\n"));
+        for cause in error.chain().skip(1) {
+            let cause = harmless(&cause.to_string());
+            // Some errors tell their cause themselves.
+            if !said.contains(&cause) {
+                tell(&format!("  because {cause}\n"));
+            }
+            said = cause;
+        }
+    }
+
+    /// A fault of ours or of a tool, on one line.
+    pub(super) fn crash(&self, text: &str) {
+        tell(&format!("{RED}crash{RED:#}: {}\n", one_line(text)));
     }
 }
 
-/// A cell is one line, whatever a tool or a model wrote into it.
+fn write(text: &str) -> Result<()> {
+    let mut out = anstream::stdout().lock();
+    writeln!(out, "{}", text.trim_end_matches('\n'))?;
+    Ok(out.flush()?)
+}
+
+fn tell(text: &str) {
+    let mut err = anstream::stderr().lock();
+    // There is nobody to tell if standard error is closed.
+    let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+}
+
+/// Steers a terminal, or the direction in which it shows text.
+fn steers(c: char) -> bool {
+    let turns =
+        matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    turns || (c.is_control() && c != '\n' && c != '\t')
+}
+
+fn harmless(text: &str) -> String {
+    text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
+        if steers(c) {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
+        }
+        shown
+    })
+}
+
+/// The same for JSON, which stays the same JSON: only a string can hold such characters.
+fn escaped(json: &str) -> String {
+    json.chars().fold(String::with_capacity(json.len()), |mut shown, c| {
+        if steers(c) {
+            let _ = write!(shown, "\\u{:04x}", u32::from(c));
+        } else {
+            shown.push(c);
+        }
+        shown
+    })
+}
+
+/// A cell or a heading is one line, whatever a tool or a model wrote into it.
 fn one_line(text: &str) -> String {
-    let escaped = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-    escaped.collect::<String>().trim().to_owned()
+    harmless(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }

@@ -2,6 +2,7 @@
 
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
+use toolcrib::dialect::Rendering;
 use toolcrib::{Plan, Why};
 
 use super::End;
@@ -36,25 +37,41 @@ pub(super) fn plan(
         output.value(&value)?;
         return Ok(End::Done);
     }
-    for warning in plan.warnings() {
-        output.note(&format!("warning: {warning}"));
+    output.warn(plan.warnings());
+    output.table(["NAME", "SHOWN", "BECAUSE"], plan.reasons().iter().map(row))?;
+    let guidance = plan.guidance();
+    let reminders = guidance.reminders.join("\n");
+    let texts = [
+        ("For the system prompt", &guidance.system),
+        ("For the user prompt", &guidance.user),
+        ("With every turn", &reminders),
+    ];
+    for (heading, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
+        section(output, heading)?;
+        output.indented(text)?;
     }
     if let Some(wire) = wire {
-        let rendering = wire.rendering(&plan);
-        output.value(&rendering.tools)?;
-        if let Some(choice) = &rendering.tool_choice {
-            output.value(choice)?;
-        }
-        for loss in &rendering.losses {
-            output.note(&format!("lost: {loss}"));
-        }
-        for refused in &rendering.refused {
-            output.note(&format!("refused: {refused}"));
-        }
-        return Ok(End::Done);
+        show_wire(output, &wire.rendering(&plan))?;
     }
-    output.table(["NAME", "SHOWN", "BECAUSE"], plan.reasons().iter().map(row))?;
     Ok(End::Done)
+}
+
+/// What the model API is given, and what it cannot be told.
+fn show_wire(output: &Output, rendering: &Rendering) -> Result<()> {
+    section(output, "Fields of the request")?;
+    output.value(&Value::Object(rendering.request()))?;
+    let losses = rendering.losses.iter().map(ToString::to_string);
+    let unsaid: Vec<_> = losses.chain(rendering.refused.iter().map(ToString::to_string)).collect();
+    if !unsaid.is_empty() {
+        section(output, "What the model API is not told")?;
+        output.indented(&unsaid.join("\n"))?;
+    }
+    Ok(())
+}
+
+fn section(output: &Output, heading: &str) -> Result<()> {
+    output.text("")?;
+    output.heading(heading)
 }
 
 fn warnings(plan: &Plan) -> Vec<String> {
@@ -70,12 +87,7 @@ fn row(why: &Why) -> [String; 3] {
     [why.tool.to_string(), shown.to_owned(), why.because.clone()]
 }
 
-pub(super) fn why(
-    room: &Room,
-    output: &Output,
-    words: &RequestWords,
-    name: &str,
-) -> Result<End> {
+pub(super) fn why(room: &Room, output: &Output, words: &RequestWords, name: &str) -> Result<End> {
     let plan = room.plan(words)?;
     let Some(why) = plan.why(name) else {
         bail!("there is no tool `{name}` in the catalog: `toolcrib plan` lists what is there");

@@ -7,7 +7,7 @@ use serde_json::json;
 use toolcrib::dialect::{Anthropic, Dialect, Gemini, OpenAiChat, OpenAiResponses, Strict};
 use toolcrib::lock::Lock;
 use toolcrib::rules::Rules;
-use toolcrib::{Caller, ChoiceScope, Crib, Plan, Request, Run};
+use toolcrib::{Caller, ChoiceScope, Crib, CribLimits, Plan, Request, Run};
 
 use super::arguments::{DialectName, Global, RequestWords, ScopeName};
 use crate::config;
@@ -22,7 +22,7 @@ pub(super) struct Room {
 
 impl Room {
     pub(super) fn open(global: &Global) -> Result<Self> {
-        let mut builder = Crib::builder();
+        let mut builder = Crib::builder().limits(limits(global));
         if let Some(path) = &global.policy {
             builder = builder.policy(rules(path)?);
         }
@@ -48,9 +48,19 @@ pub(super) fn caller(global: &Global) -> Caller {
     Caller::local().with_scopes(global.scopes.iter().cloned())
 }
 
+fn limits(global: &Global) -> CribLimits {
+    let default = CribLimits::default();
+    CribLimits {
+        max_calls: global.max_calls.unwrap_or(default.max_calls),
+        timeout: global.timeout.unwrap_or(default.timeout),
+        ..default
+    }
+}
+
 pub(super) fn rules(path: &Path) -> Result<Rules> {
     let text = config::file(path)?;
-    Rules::parse(&text).map_err(|problems| anyhow!("`{}` cannot be used:\n{problems}", path.display()))
+    Rules::parse(&text)
+        .map_err(|problems| anyhow!("`{}` cannot be used:\n{problems}", path.display()))
 }
 
 fn request(words: &RequestWords) -> Result<Request> {
@@ -64,7 +74,6 @@ fn request(words: &RequestWords) -> Result<Request> {
         disabled: words.disable.clone(),
         deferred: words.defer.clone(),
         hidden: words.hide.clone(),
-        max_calls: words.max_calls,
         ..Request::default()
     };
     Ok(request.after(&run))
@@ -75,7 +84,9 @@ pub(super) fn dialect(name: DialectName, strict: bool) -> Box<dyn Dialect> {
     let strict = if strict { Strict::On } else { Strict::Off };
     match name {
         DialectName::OpenaiChat => Box::new(OpenAiChat { strict }),
-        DialectName::OpenaiResponses => Box::new(OpenAiResponses { strict, ..OpenAiResponses::default() }),
+        DialectName::OpenaiResponses => {
+            Box::new(OpenAiResponses { strict, ..OpenAiResponses::default() })
+        }
         DialectName::Anthropic => Box::new(Anthropic { strict }),
         DialectName::Gemini => Box::new(Gemini),
     }

@@ -2,10 +2,11 @@
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
-use toolcrib::{BatchOptions, Response, ToolOutcome};
+use toolcrib::{Response, ToolOutcome};
 
 use super::End;
 use super::arguments::{DialectName, RequestWords};
+use super::interrupt::interruptible;
 use super::output::Output;
 use super::room::{Room, dialect};
 use crate::config;
@@ -20,26 +21,32 @@ pub(super) fn run(
     let reply: Value = serde_json::from_str(&text)
         .context("standard input is no JSON: send a model's message or a list of calls")?;
     let plan = room.plan(words)?;
-    for warning in plan.warnings() {
-        output.note(&format!("warning: {warning}"));
-    }
+    output.warn(plan.warnings());
     let dialect = dialect(name, false);
     let calls = dialect.calls(&plan, &reply);
-    let (interrupted, report) =
-        interruptible(|options| room.crib.run_with(&plan, calls, options))?;
+    let finished = interruptible(|options| room.crib.run_with(&plan, calls, options))?;
+    let Some(report) = finished.answer else { return Ok(End::Interrupted) };
     if output.json {
         output.value(&json!({
             "messages": dialect.results(&report),
             "responses": report.responses.iter().map(Response::to_json).collect::<Vec<_>>(),
         }))?;
     } else {
-        let row = |response: &Response| {
-            let outcome = response.outcome.as_str().to_owned();
-            [response.id.clone(), response.name.clone(), outcome, response.text()]
-        };
-        output.table(["ID", "TOOL", "OUTCOME", "TEXT"], report.responses.iter().map(row))?;
+        for response in &report.responses {
+            let (id, outcome) = (&response.id, response.outcome.as_str());
+            output.heading(&format!("{id} {} {outcome}", response.name))?;
+            output.indented(&response.text())?;
+        }
     }
-    Ok(if interrupted { End::Interrupted } else { end_of(&report.responses) })
+    let waiting = |response: &&Response| matches!(response.outcome, ToolOutcome::Pending(_));
+    let waiting = report.responses.iter().filter(waiting).count();
+    if waiting > 0 {
+        output.note(&format!(
+            "calls that wait for approval: {waiting}. They did not run, and their tickets end with \
+             this command; `toolcrib call` asks or takes `--yes`"
+        ));
+    }
+    Ok(if finished.interrupted { End::Interrupted } else { end_of(&report.responses) })
 }
 
 /// The exit of several calls: a failure counts most, then a refusal, then a wait.
@@ -51,26 +58,4 @@ pub(super) fn end_of<'a>(responses: impl IntoIterator<Item = &'a Response>) -> E
         ToolOutcome::Failed(_) => (3, End::Failed),
     });
     ends.max_by_key(|(weight, _)| *weight).map_or(End::Done, |(_, end)| end)
-}
-
-/// Runs until the end, or until the person at the terminal has had enough: then what has not
-/// started does not start, and everything is still answered.
-pub(super) fn interruptible<T, F: Future<Output = T>>(
-    work: impl FnOnce(BatchOptions) -> F,
-) -> Result<(bool, T)> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
-        let options = BatchOptions::default();
-        let cancel = options.cancel.clone();
-        let mut working = std::pin::pin!(work(options));
-        tokio::select! {
-            biased;
-            done = &mut working => Ok((false, done)),
-            heard = tokio::signal::ctrl_c() => {
-                heard?;
-                cancel.cancel();
-                Ok((true, working.await))
-            }
-        }
-    })
 }

@@ -12,8 +12,11 @@ use super::room::Room;
 pub(super) fn list(room: &Room, output: &Output, filter: &Filter) -> Result<End> {
     let plan = room.plain_plan()?;
     let shown = plan.tools().map(|tool| tool.listed).filter(|tool| wanted(&tool.spec, filter));
+    let shown: Vec<_> = shown.collect();
     if output.json {
-        output.value(&shown.map(brief).collect())?;
+        output.value(&shown.into_iter().map(brief).collect())?;
+    } else if shown.is_empty() {
+        output.note("no tool fits: `toolcrib plan` tells of every tool why it is in or out");
     } else {
         let row = |tool: &Listed| {
             let spec = &tool.spec;
@@ -24,7 +27,7 @@ pub(super) fn list(room: &Room, output: &Output, filter: &Filter) -> Result<End>
                 spec.summary.clone(),
             ]
         };
-        output.table(["NAME", "EFFECT", "CATEGORY", "SUMMARY"], shown.map(row))?;
+        output.table(["NAME", "EFFECT", "CATEGORY", "SUMMARY"], shown.into_iter().map(row))?;
     }
     note_kept_out(&plan, output);
     Ok(End::Done)
@@ -86,7 +89,7 @@ pub(super) fn show(room: &Room, output: &Output, name: &str) -> Result<End> {
     output.text(&spec.description)?;
     let facts = [
         ("effect", spec.effect.as_str().to_owned()),
-        ("idempotent", spec.harmless_to_repeat().to_string()),
+        ("repeatable", spec.harmless_to_repeat().to_string()),
         ("category", spec.category.clone().unwrap_or_default()),
         ("actions", spec.actions.join(", ")),
         ("source", spec.origin.source.to_string()),

@@ -87,7 +87,10 @@ fn call_prints_the_result_and_exits_by_the_outcome() {
     let wrong = run(&["call", "calculate", r#"{"expresion": "6 * 7"}"#, "--json"]);
     assert_eq!(wrong.code, 1);
     let response = wrong.json();
-    assert_eq!((&response["error"], &response["kind"]), (&json!(true), &json!("invalid_arguments")));
+    assert_eq!(
+        (&response["error"], &response["kind"]),
+        (&json!(true), &json!("invalid_arguments"))
+    );
     let failed = run(&["call", "calculate", r#"{"expression": "1 / 0"}"#]);
     assert_eq!((failed.code, failed.out.as_str()), (1, ""));
     assert!(failed.err.starts_with("Error: "), "{failed:?}");
@@ -109,8 +112,11 @@ fn run_answers_a_message_and_prints_what_to_send_back() {
     assert_eq!(answer["messages"][0]["tool_call_id"], "call_1");
     assert!(answer["messages"][0]["content"].as_str().unwrap().contains("42"));
     assert_eq!(answer["responses"][1]["kind"], "unknown_tool");
-    let table = folder.run_with(&["run"], &message["tool_calls"].to_string());
-    assert!(table.out.contains("OUTCOME") && table.out.contains("failed"), "{table:?}");
+    let text = folder.run_with(&["run"], &message["tool_calls"].to_string());
+    let lines: Vec<_> = text.out.lines().collect();
+    let answer = r#"  {"result":"42","exact":true}"#;
+    assert_eq!(lines[..3], ["call_1 calculate done", answer, "call_2 calculator failed"]);
+    assert!(lines[3].starts_with("  Error: there is no tool `calculator`."), "{text:?}");
 }
 
 #[test]
@@ -193,4 +199,35 @@ fn colour_is_for_those_who_see_it() {
     assert!(run(&words).out.contains('\u{1b}'));
     assert!(!run(&["tools", "--color", "never"]).out.contains('\u{1b}'));
     assert!(!run(&["tools", "--json", "--color", "always"]).out.contains('\u{1b}'));
+}
+
+#[test]
+fn what_a_tool_says_cannot_steer_the_terminal() {
+    let arguments = r#"{"text": "a\u202eb\u009bc", "case": "lower"}"#;
+    let text = run(&["call", "text_case", arguments]);
+    assert_eq!(text.out, "{\"text\":\"a\\u{202e}b\\u{9b}c\"}\n");
+    let json = run(&["call", "text_case", arguments, "--json"]);
+    assert!(json.out.is_ascii(), "{json:?}");
+    assert_eq!(json.json()["structured"]["text"], "a\u{202e}b\u{9b}c");
+}
+
+#[test]
+fn bounds_hold_for_the_calls_of_a_message() {
+    let folder = Folder::new();
+    let call = |id: &str, text: &str| {
+        json!({"id": id, "type": "function",
+               "function": {"name": "text_count", "arguments": {"text": text}}})
+    };
+    let message = json!([call("1", "a"), call("2", "b"), call("3", "a")]).to_string();
+    let ran = folder.run_with(&["run", "--json", "--max-calls", "1"], &message);
+    let ran = ran.json();
+    let kinds: Vec<_> = [0, 1, 2].map(|place| &ran["responses"][place]["kind"]).to_vec();
+    assert_eq!(kinds, [&json!(null), &json!("over_limit"), &json!(null)]);
+    assert_eq!(ran["responses"][2]["duplicate_of"], "1");
+    for wrong in ["0", "-1", "nan", "1e9", "soon"] {
+        let words = ["tools", &format!("--timeout={wrong}")];
+        let Ran { code, err, .. } = run(&words);
+        assert!(code == 2 && err.contains("write a number of seconds"), "{err}");
+    }
+    assert_eq!(run(&["tools", "--timeout", "0.5"]).code, 0);
 }

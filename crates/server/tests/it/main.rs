@@ -8,5 +8,7 @@
 
 mod commands;
 mod manual;
+#[cfg(target_os = "linux")]
+mod person;
 mod process;
 mod random;

@@ -71,13 +71,28 @@ fn binary() -> Command {
 }
 
 /// A line of a shell, with the binary first on its path.
-#[expect(clippy::disallowed_methods, reason = "examples are written for a shell")]
 pub(crate) fn shell(folder: &Folder, line: &str) -> Ran {
-    let bin = Path::new(env!("CARGO_BIN_EXE_toolcrib")).parent().unwrap();
-    let mut command = Command::new("sh");
-    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display());
-    command.arg("-c").arg(line).env("PATH", path).current_dir(folder.path());
+    let mut command = with_path("sh", folder);
+    command.arg("-c").arg(line);
     finish(command, "")
+}
+
+/// The same at a terminal, which `script` (of util-linux) makes; what it shows is all in `out`.
+#[cfg(target_os = "linux")]
+pub(crate) fn at_terminal(folder: &Folder, line: &str, typed: &str) -> Ran {
+    let mut command = with_path("script", folder);
+    command.args(["-q", "-e", "-E", "never", "-c", line, "/dev/null"]);
+    let ran = finish(command, typed);
+    Ran { out: ran.out.replace("\r\n", "\n"), ..ran }
+}
+
+#[expect(clippy::disallowed_methods, reason = "examples are written for a shell")]
+fn with_path(program: &str, folder: &Folder) -> Command {
+    let bin = Path::new(env!("CARGO_BIN_EXE_toolcrib")).parent().unwrap();
+    let mut command = Command::new(program);
+    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display());
+    command.env("PATH", path).current_dir(folder.path());
+    command
 }
 
 fn finish(mut command: Command, input: &str) -> Ran {
