@@ -17,27 +17,31 @@ fn matches(expected: &str, actual: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Runs every `console` block: lines after `$ ` are commands, the others their output, and
-/// `[..]` alone on a line stands for any number of lines.
+/// Runs every `console` block: lines after `$ ` are commands, which lines after `> ` continue, and
+/// the others are their output. `[..]` alone on a line stands for any number of lines.
 fn check(text: &str) -> usize {
     let folder = Folder::new();
     let mut checked = 0;
     for block in text.split("```console\n").skip(1) {
         let block = block.split("\n```").next().unwrap();
         for example in format!("\n{block}").split("\n$ ").skip(1) {
-            let (line, expected) = example.split_once('\n').unwrap_or((example, ""));
-            let ran = shell(&folder, line);
-            let actual = format!("{}{}", ran.out, ran.err);
-            compare(line, expected, &actual);
+            let mut lines = example.lines().peekable();
+            let mut command = lines.next().unwrap_or_default().to_owned();
+            while let Some(more) = lines.next_if(|line| line.starts_with("> ")) {
+                command += "\n";
+                command += &more[2..];
+            }
+            let ran = shell(&folder, &format!("exec 2>&1\n{command}"));
+            compare(&command, &lines.collect::<Vec<_>>(), &ran.out);
             checked += 1;
         }
     }
     checked
 }
 
-fn compare(line: &str, expected: &str, actual: &str) {
+fn compare(line: &str, expected: &[&str], actual: &str) {
     let mut actual_lines = actual.trim_end().lines();
-    let mut expected_lines = expected.trim_end().lines().peekable();
+    let mut expected_lines = expected.iter().copied().peekable();
     while let Some(wanted) = expected_lines.next() {
         if wanted == "[..]" {
             let Some(next) = expected_lines.peek() else { return };
