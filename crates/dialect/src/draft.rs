@@ -37,7 +37,7 @@ pub(crate) struct Ways {
 
 /// All drafts of a plan.
 pub(crate) struct Drafts<'a> {
-    pub(crate) drafts: Vec<Draft<'a>>,
+    pub(crate) tools: Vec<Draft<'a>>,
     pub(crate) builtins: Builtins<'a>,
     pub(crate) losses: Vec<Loss>,
     refused: Vec<Refused>,
@@ -52,7 +52,7 @@ impl<'a> Drafts<'a> {
         mut compile: impl FnMut(&ToolSpec) -> Result<Compiled, Unsayable>,
     ) -> Self {
         let mut drafts = Self {
-            drafts: Vec::with_capacity(plan.tools().len()),
+            tools: Vec::with_capacity(plan.tools().len()),
             builtins: Builtins::new(),
             losses: Vec::new(),
             refused: Vec::new(),
@@ -111,7 +111,7 @@ impl<'a> Drafts<'a> {
         }
         let texts = [&spec.description, &spec.summary];
         let text = texts.into_iter().find(|text| !text.is_empty());
-        self.drafts.push(Draft::Function(Function {
+        self.tools.push(Draft::Function(Function {
             spec,
             name,
             description: annotated(text.map_or("", String::as_str), &notes),
@@ -134,7 +134,7 @@ impl<'a> Drafts<'a> {
             self.take(name, &spec.name)?;
         }
         self.builtins.insert(&spec.name, definition);
-        self.drafts.push(Draft::Builtin(definition));
+        self.tools.push(Draft::Builtin(definition));
         Ok(())
     }
 

@@ -45,9 +45,8 @@ impl Alphabet {
             wire.replace_range(..usize::from(!wire.is_empty()), "_");
         }
         wire.push_str("_x");
-        for byte in Sha256::digest(name.as_bytes()).iter().take(5) {
-            wire.push_str(&format!("{byte:02x}"));
-        }
+        let hash = Sha256::digest(name.as_bytes());
+        wire.extend(hash.iter().take(5).map(|byte| format!("{byte:02x}")));
         Cow::Owned(wire)
     }
 
@@ -135,7 +134,7 @@ mod tests {
         assert_eq!(encode("math.add"), "math_add_xecef409b9d");
         assert_eq!(encode("search"), "search_x2419329067");
         assert_eq!(encode("1st"), "_st_xe01ddf6594");
-        assert_eq!(encode(""), "_xe3b0c44298");
+        assert_eq!(encode(""), "__xe3b0c44298");
     }
 
     proptest! {

@@ -106,9 +106,9 @@ pub(crate) fn kept(
         return made;
     }
     // Made outside the lock: two threads make the same.
-    let made = Arc::new(make());
+    let rendering = Arc::new(make());
     let mut renderings = kept.0.lock().unwrap_or_else(PoisonError::into_inner);
-    Arc::clone(renderings.entry(key).or_insert(made))
+    Arc::clone(renderings.entry(key).or_insert(rendering))
 }
 
 /// The wire names of forced tools in the order of the choices.

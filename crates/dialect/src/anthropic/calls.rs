@@ -9,17 +9,27 @@ use crate::reply::{Item, Reader, kind, pick};
 
 const SHAPE: &str = "send {\"type\": \"tool_use\", \"id\", \"name\", \"input\"}";
 
+/// How a turn ends that was not cut.
+const ENDINGS: [&str; 4] = ["tool_use", "end_turn", "stop_sequence", "pause_turn"];
+
 pub(super) fn read(plan: &Plan, rendering: &Rendering, reply: &Value) -> Vec<Call> {
     let items: Vec<&Value> = match reply.get("content").unwrap_or(reply) {
         Value::Array(blocks) => blocks.iter().collect(),
         // A message may be one text.
         Value::String(_) if reply.is_object() => Vec::new(),
-        item => vec![item],
+        block @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Object(_)) => vec![block],
     };
     let ids = items.iter().filter_map(|item| item.get("id")?.as_str());
-    let cut = reply.get("stop_reason").and_then(Value::as_str) == Some("max_tokens");
+    let reason = reply.get("stop_reason").and_then(Value::as_str);
+    let cut = reason.is_some_and(|reason| !ENDINGS.contains(&reason));
     let mut reader = Reader::new(plan, rendering, key, ids).cut_off(cut);
-    items.iter().for_each(|item| read_one(&mut reader, item));
+    for item in items {
+        read_one(&mut reader, item);
+    }
     reader.into_calls()
 }
 

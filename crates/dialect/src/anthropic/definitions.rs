@@ -89,7 +89,7 @@ pub(super) fn render(plan: &Plan, strict: Strict) -> Rendering {
         Strict::On => budget.compile(spec),
         Strict::Off => schema::loose(&spec.input, key),
     });
-    let tools = definitions(&drafts.drafts);
+    let tools = definitions(&drafts.tools);
     let chosen: Vec<_> = forced(plan, &drafts.names)
         .into_iter()
         .map(|(tool, wire)| (tool.clone(), json!({ "type": "tool", "name": wire })))

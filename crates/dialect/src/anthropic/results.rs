@@ -30,9 +30,10 @@ fn content(response: &Response) -> Option<Value> {
         .content()
         .map(|content| content.parts.as_slice())
         .unwrap_or_default();
-    let media: Vec<Value> = match response.is_error() {
-        true => Vec::new(),
-        false => parts.iter().filter_map(shown).collect(),
+    let media: Vec<Value> = if response.is_error() {
+        Vec::new()
+    } else {
+        parts.iter().filter_map(shown).collect()
     };
     if media.is_empty() {
         let text = response.text();

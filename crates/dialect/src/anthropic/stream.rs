@@ -11,7 +11,7 @@ use crate::pieces::Room;
 
 pub(super) struct Blocks {
     dialect: Anthropic,
-    blocks: BTreeMap<u64, Block>,
+    content: BTreeMap<u64, Block>,
     stop_reason: Option<String>,
     room: Room,
 }
@@ -26,7 +26,7 @@ impl Blocks {
     pub(super) fn new(dialect: Anthropic) -> Self {
         Self {
             dialect,
-            blocks: BTreeMap::new(),
+            content: BTreeMap::new(),
             stop_reason: None,
             room: Room::default(),
         }
@@ -38,12 +38,12 @@ impl Blocks {
                 value: block.clone(),
                 input: String::new(),
             };
-            self.blocks.insert(place, block);
+            self.content.insert(place, block);
         }
     }
 
     fn extend(&mut self, place: u64, delta: &Value) {
-        let Some(block) = self.blocks.get_mut(&place) else {
+        let Some(block) = self.content.get_mut(&place) else {
             return;
         };
         if let Some(text) = delta.get("partial_json").and_then(Value::as_str) {
@@ -102,7 +102,7 @@ impl Stream for Blocks {
         let ended = self.stop_reason.as_deref().filter(|_| !self.room.is_full());
         json!({
             "role": "assistant",
-            "content": self.blocks.values().map(Block::whole).collect::<Vec<_>>(),
+            "content": self.content.values().map(Block::whole).collect::<Vec<_>>(),
             "stop_reason": ended.unwrap_or("max_tokens"),
         })
     }

@@ -19,9 +19,9 @@ pub(super) fn read(plan: &Plan, rendering: &Rendering, reply: &Value) -> Vec<Cal
         .and_then(Value::as_str);
     let cut = reason == Some("MAX_TOKENS");
     let mut reader = Reader::new(plan, rendering, key, ids).cut_off(cut);
-    parts
-        .into_iter()
-        .for_each(|part| read_one(&mut reader, part));
+    for part in parts {
+        read_one(&mut reader, part);
+    }
     reader.into_calls()
 }
 
@@ -39,15 +39,15 @@ fn parts(reply: &Value) -> Vec<&Value> {
         return match parts {
             Value::Array(parts) => parts.iter().collect(),
             Value::Null => Vec::new(),
-            other => vec![other],
+            Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => vec![parts],
         };
     }
-    match reply {
-        Value::Array(parts) => parts.iter().collect(),
-        // A turn that was stopped has no content.
-        reply if reply.get("candidates").is_some_and(Value::is_array) => Vec::new(),
-        other => vec![other],
+    if let Value::Array(parts) = reply {
+        return parts.iter().collect();
     }
+    // A turn that was stopped has no content.
+    let is_stopped = reply.get("candidates").is_some_and(Value::is_array);
+    if is_stopped { Vec::new() } else { vec![reply] }
 }
 
 /// Parts that are no calls of ours.

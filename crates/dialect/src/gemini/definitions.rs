@@ -39,9 +39,9 @@ pub(super) fn render(plan: &Plan) -> Rendering {
     let mut drafts = Drafts::of(plan, &WAYS, |spec| {
         schema::within(&spec.input, &GEMINI, key)
     });
-    let mut declarations = Vec::with_capacity(drafts.drafts.len());
+    let mut declarations = Vec::with_capacity(drafts.tools.len());
     let mut builtins = Vec::new();
-    for draft in &drafts.drafts {
+    for draft in &drafts.tools {
         match draft {
             Draft::Function(function) => declarations.push(declaration(function)),
             Draft::Builtin(definition) => builtins.push((*definition).clone()),
@@ -79,13 +79,16 @@ fn declaration(function: &Function<'_>) -> Value {
         "name": function.name,
         "description": function.description,
     });
-    let fields = function.schema.get("properties").and_then(Value::as_object);
-    if let (Some(false), Value::Object(known)) =
-        (fields.map(serde_json::Map::is_empty), &mut declaration)
-    {
-        known.insert("parametersJsonSchema".to_owned(), function.schema.clone());
+    if let (true, Value::Object(fields)) = (takes_arguments(&function.schema), &mut declaration) {
+        fields.insert("parametersJsonSchema".to_owned(), function.schema.clone());
     }
     declaration
+}
+
+fn takes_arguments(schema: &Value) -> bool {
+    let fields = schema.get("properties").and_then(Value::as_object);
+    let further = schema.get("additionalProperties");
+    fields.is_some_and(|fields| !fields.is_empty()) || further.is_some_and(|any| any != false)
 }
 
 /// Functions beside built-in tools need a switch of their own.

@@ -9,7 +9,7 @@ use crate::pieces::Room;
 
 #[derive(Default)]
 pub(super) struct Parts {
-    parts: Vec<Value>,
+    content: Vec<Value>,
     finish_reason: Option<Value>,
     room: Room,
 }
@@ -27,7 +27,7 @@ impl Stream for Parts {
         for part in parts.into_iter().flatten() {
             let bytes = part.get("text").and_then(Value::as_str).map_or(0, str::len);
             if self.room.takes_item() && self.room.takes_bytes(bytes) {
-                self.parts.push(part.clone());
+                self.content.push(part.clone());
             }
         }
     }
@@ -38,7 +38,7 @@ impl Stream for Parts {
             .clone()
             .unwrap_or_else(|| "MAX_TOKENS".into());
         json!({ "candidates": [{
-            "content": { "role": "model", "parts": self.parts },
+            "content": { "role": "model", "parts": self.content },
             "finishReason": reason,
         }] })
     }

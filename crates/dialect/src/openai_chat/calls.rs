@@ -16,19 +16,19 @@ pub(super) fn read(plan: &Plan, rendering: &Rendering, reply: &Value) -> Vec<Cal
         .iter()
         .flatten()
         .filter_map(|item| item.get("id")?.as_str());
-    let cut = reply
-        .pointer("/choices/0/finish_reason")
-        .and_then(Value::as_str)
-        == Some("length");
+    let reason = reply.pointer("/choices/0/finish_reason");
+    let cut = matches!(
+        reason.and_then(Value::as_str),
+        Some("length" | "content_filter")
+    );
     let mut reader = Reader::new(plan, rendering, key, ids).cut_off(cut);
-    match items {
-        Some(items) => items
-            .into_iter()
-            .for_each(|item| read_one(&mut reader, item)),
-        None => {
-            let fault = format!("the reply is {} and no chat message: {SHAPE}", kind(reply));
-            reader.malformed(reply.get("id"), None, &fault);
+    if let Some(items) = items {
+        for item in items {
+            read_one(&mut reader, item);
         }
+    } else {
+        let fault = format!("the reply is {} and no chat message: {SHAPE}", kind(reply));
+        reader.malformed(reply.get("id"), None, &fault);
     }
     if let Some(call) = message(reply).and_then(|message| message.get("function_call")) {
         read_legacy(&mut reader, call);

@@ -35,14 +35,14 @@ pub(super) fn render(plan: &Plan, strict: Strict) -> Rendering {
         Strict::On => schema::within(&spec.input, &OPENAI_STRICT, key),
         Strict::Off => schema::loose(&spec.input, key),
     });
-    let tools = drafts.drafts.iter().map(|draft| match draft {
+    let tools = drafts.tools.iter().map(|draft| match draft {
         Draft::Function(function) => definition(function),
         Draft::Builtin(definition) => (*definition).clone(),
     });
     let tools = tools.collect();
     let forced: Vec<Value> = forced(plan, &drafts.names)
         .into_iter()
-        .map(|(tool, wire)| named(wire, drafts.builtins.contains_key(tool)))
+        .map(|(tool, wire)| named(wire, drafts.builtins.get(tool)))
         .collect();
     let mut rendering = drafts.rendering(tools);
     rendering.tool_choice = match forced.as_slice() {
@@ -74,9 +74,9 @@ fn definition(function: &Function<'_>) -> Value {
     json!({ "type": "function", "function": inner })
 }
 
-/// A built-in tool of Chat Completions is a custom tool: it is called with free text.
-fn named(wire: &str, is_builtin: bool) -> Value {
-    if is_builtin {
+/// A built-in tool of Chat Completions may be a custom one, which is called with free text.
+fn named(wire: &str, builtin: Option<&&Value>) -> Value {
+    if builtin.is_some_and(|definition| definition.get("custom").is_some()) {
         return json!({ "type": "custom", "custom": { "name": wire } });
     }
     json!({ "type": "function", "function": { "name": wire } })

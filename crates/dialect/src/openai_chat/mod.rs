@@ -1,4 +1,4 @@
-//! OpenAI Chat Completions, and the many servers that speak it.
+//! `OpenAI` Chat Completions, and the many servers that speak it.
 
 mod calls;
 mod definitions;
@@ -53,7 +53,7 @@ impl Dialect for OpenAiChat {
     }
 }
 
-/// OpenAI takes fields of any name.
+/// `OpenAI` takes fields of any name.
 pub(crate) fn key(name: &str) -> Cow<'_, str> {
     Cow::Borrowed(name)
 }

@@ -43,7 +43,7 @@ impl Deltas {
         }
     }
 
-    /// The call that a delta goes on with. OpenAI says it by `index`; other servers leave that
+    /// The call that a delta goes on with. `OpenAI` says it by `index`; other servers leave that
     /// out or give all calls the same one, and then a new id or name tells where a call begins.
     fn place(&mut self, delta: &Value) -> usize {
         let index = delta.get("index").and_then(Value::as_u64);

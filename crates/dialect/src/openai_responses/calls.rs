@@ -16,14 +16,21 @@ pub(super) fn read(plan: &Plan, rendering: &Rendering, reply: &Value) -> Vec<Cal
     let output = reply.get("output");
     let items: Vec<&Value> = match output.unwrap_or(reply) {
         Value::Array(items) => items.iter().collect(),
-        item => vec![item],
+        item @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Object(_)) => vec![item],
     };
     let ids = items
         .iter()
         .filter_map(|item| item.get("call_id")?.as_str());
-    let cut = reply.get("status").and_then(Value::as_str) == Some("incomplete");
+    let status = reply.get("status").and_then(Value::as_str);
+    let cut = status.is_some_and(|status| status != "completed");
     let mut reader = Reader::new(plan, rendering, key, ids).cut_off(cut && output.is_some());
-    items.iter().for_each(|item| read_one(&mut reader, item));
+    for item in items {
+        read_one(&mut reader, item);
+    }
     reader.into_calls()
 }
 

@@ -22,7 +22,7 @@ pub(super) fn render(plan: &Plan, options: OpenAiResponses) -> Rendering {
         Strict::On => schema::within(&spec.input, &OPENAI_STRICT, key),
         Strict::Off => schema::loose(&spec.input, key),
     });
-    let tools = definitions(&drafts.drafts, options.deferred);
+    let tools = definitions(&drafts.tools, options.deferred);
     let mut chosen: Vec<Value> = Vec::new();
     for tool in plan.forced() {
         let name = &tool.listed.spec.name;
@@ -71,19 +71,17 @@ fn definitions(drafts: &[Draft<'_>], deferred: Deferred) -> Vec<Value> {
             continue;
         }
         let name = namespace(function.spec);
-        let place = match namespaces.iter().find(|(known, _)| *known == name) {
-            Some((_, place)) => *place,
-            None => {
-                tools.push(json!({
-                    "type": "namespace",
-                    "name": name,
-                    "description": described(function.spec),
-                    "tools": [],
-                }));
-                namespaces.push((name, tools.len() - 1));
-                tools.len() - 1
-            }
-        };
+        let known = namespaces.iter().find(|(known, _)| *known == name);
+        let place = known.map_or(tools.len(), |(_, place)| *place);
+        if place == tools.len() {
+            tools.push(json!({
+                "type": "namespace",
+                "name": name,
+                "description": described(function.spec),
+                "tools": [],
+            }));
+            namespaces.push((name, place));
+        }
         let members = tools
             .get_mut(place)
             .and_then(|namespace| namespace.get_mut("tools"));

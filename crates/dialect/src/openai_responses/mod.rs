@@ -1,4 +1,4 @@
-//! OpenAI Responses.
+//! `OpenAI` Responses.
 
 mod calls;
 mod definitions;

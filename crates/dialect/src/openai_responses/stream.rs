@@ -29,18 +29,13 @@ impl Events {
 
     /// The item that an event speaks of: by its place, else by its id.
     fn item(&mut self, event: &Value) -> Option<&mut Value> {
-        let place = match event.get("output_index").and_then(Value::as_u64) {
-            Some(place) => place,
-            None => {
-                let id = event.get("item_id")?;
-                *self
-                    .items
-                    .iter()
-                    .find(|(_, item)| item.get("id") == Some(id))?
-                    .0
-            }
-        };
-        self.items.get_mut(&place)
+        if let Some(place) = event.get("output_index").and_then(Value::as_u64) {
+            return self.items.get_mut(&place);
+        }
+        let id = event.get("item_id").or(event.pointer("/item/id"))?;
+        self.items
+            .values_mut()
+            .find(|item| item.get("id") == Some(id))
     }
 
     fn begin(&mut self, event: &Value) {
@@ -58,6 +53,13 @@ impl Events {
             .unwrap_or(next);
         if self.items.contains_key(&place) || self.room.takes_item() {
             self.items.insert(place, item.clone());
+        }
+    }
+
+    fn end(&mut self, event: &Value) {
+        match (self.item(event), event.get("item")) {
+            (Some(begun), Some(whole)) => *begun = whole.clone(),
+            _ => self.begin(event),
         }
     }
 
@@ -87,16 +89,7 @@ impl Stream for Events {
     fn push(&mut self, event: &Value) {
         match event.get("type").and_then(Value::as_str) {
             Some("response.output_item.added") => self.begin(event),
-            Some("response.output_item.done") => match event.get("output_index") {
-                Some(_) => self.begin(event),
-                None => {
-                    let id = event.pointer("/item/id").cloned().unwrap_or_default();
-                    match self.item(&json!({ "item_id": id })) {
-                        Some(item) => *item = event.get("item").cloned().unwrap_or_default(),
-                        None => self.begin(event),
-                    }
-                }
-            },
+            Some("response.output_item.done") => self.end(event),
             Some("response.function_call_arguments.delta") => self.extend(event, "arguments"),
             Some("response.function_call_arguments.done") => self.set(event, "arguments"),
             Some("response.custom_tool_call_input.delta") => self.extend(event, "input"),

@@ -1,6 +1,7 @@
 //! Arguments as the tool's own schema means them, from the form that a model was shown.
 
-use std::collections::HashMap;
+use std::cell::Cell;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
@@ -8,13 +9,16 @@ use super::{DEEPEST, Key, resolve, type_list};
 
 /// Most schemas that are looked at for one value.
 const MOST_VIEWS: usize = 200;
+/// Most schemas that are asked whether they admit `null`, for one call.
+const MOST_QUESTIONS: usize = 100_000;
 
 /// Gives fields their own names again, and drops each `null` that only says "not given": strict
-/// OpenAI schemas have the model send every field.
+/// `OpenAI` schemas have the model send every field.
 pub(crate) fn restore(arguments: &mut Value, source: &Value, key: Key) {
     Restoring {
         document: source,
         key,
+        questions: Cell::new(MOST_QUESTIONS),
     }
     .walk(arguments, vec![source], 0);
 }
@@ -22,6 +26,15 @@ pub(crate) fn restore(arguments: &mut Value, source: &Value, key: Key) {
 struct Restoring<'a> {
     document: &'a Value,
     key: Key,
+    /// Schemas that may still be asked whether they admit `null`.
+    questions: Cell<usize>,
+}
+
+/// A schema that a value may have to meet.
+struct View<'a> {
+    fields: &'a Map<String, Value>,
+    /// It must meet it, and not perhaps another one instead.
+    certain: bool,
 }
 
 impl<'a> Restoring<'a> {
@@ -36,9 +49,12 @@ impl<'a> Restoring<'a> {
             }
             Value::Array(items) => {
                 for (place, item) in items.iter_mut().enumerate() {
-                    let of_item = |view: &&'a Map<String, Value>| {
-                        let ordered = view.get("prefixItems").and_then(|list| list.get(place));
-                        ordered.or_else(|| view.get("items"))
+                    let of_item = |view: &View<'a>| {
+                        let ordered = view
+                            .fields
+                            .get("prefixItems")
+                            .and_then(|list| list.get(place));
+                        ordered.or_else(|| view.fields.get("items"))
                     };
                     self.walk(item, views.iter().filter_map(of_item).collect(), depth + 1);
                 }
@@ -50,21 +66,21 @@ impl<'a> Restoring<'a> {
     fn object(
         &self,
         fields: Map<String, Value>,
-        views: &[&'a Map<String, Value>],
+        views: &[View<'a>],
         depth: usize,
     ) -> Map<String, Value> {
         let mut declared: HashMap<&str, Vec<&'a Value>> = HashMap::new();
         let mut by_wire: HashMap<String, &str> = HashMap::new();
         for view in views {
-            let properties = view.get("properties").and_then(Value::as_object);
+            let properties = view.fields.get("properties").and_then(Value::as_object);
             for (name, schema) in properties.into_iter().flatten() {
                 declared.entry(name).or_default().push(schema);
                 by_wire.insert((self.key)(name).into_owned(), name);
             }
         }
         let is_required = |name: &str| {
-            views.iter().any(|view| {
-                let required = view.get("required").and_then(Value::as_array);
+            views.iter().filter(|view| view.certain).any(|view| {
+                let required = view.fields.get("required").and_then(Value::as_array);
                 required.is_some_and(|names| names.iter().any(|known| known == name))
             })
         };
@@ -77,7 +93,7 @@ impl<'a> Restoring<'a> {
             let Some(schemas) = declared.get(own.as_str()) else {
                 let further = views
                     .iter()
-                    .filter_map(|view| view.get("additionalProperties"));
+                    .filter_map(|view| view.fields.get("additionalProperties"));
                 self.walk(&mut value, further.collect(), depth + 1);
                 restored.insert(own, value);
                 continue;
@@ -94,32 +110,29 @@ impl<'a> Restoring<'a> {
     }
 
     /// The schemas themselves and all that they are made of, each once.
-    fn views(&self, mut open: Vec<&'a Value>) -> Vec<&'a Map<String, Value>> {
-        let mut views: Vec<&'a Map<String, Value>> = Vec::new();
-        while let Some(schema) = open.pop() {
+    fn views(&self, schemas: Vec<&'a Value>) -> Vec<View<'a>> {
+        let mut views = Vec::new();
+        let mut seen = HashSet::new();
+        let mut open: Vec<_> = schemas.into_iter().map(|schema| (schema, true)).collect();
+        while let Some((schema, certain)) = open.pop() {
             let Value::Object(fields) = schema else {
                 continue;
             };
-            if views.len() >= MOST_VIEWS || views.iter().any(|known| std::ptr::eq(*known, fields)) {
+            if seen.len() >= MOST_VIEWS || !seen.insert(std::ptr::from_ref(fields)) {
                 continue;
             }
-            views.push(fields);
+            views.push(View { fields, certain });
             let reference = fields.get("$ref").and_then(Value::as_str);
-            open.extend(reference.and_then(|to| resolve(self.document, to)));
-            for keyword in ["allOf", "anyOf", "oneOf"] {
-                open.extend(
-                    fields
-                        .get(keyword)
-                        .and_then(Value::as_array)
-                        .into_iter()
-                        .flatten(),
-                );
+            let target = reference.and_then(|to| resolve(self.document, to));
+            open.extend(target.map(|target| (target, certain)));
+            for (keyword, holds) in [("allOf", certain), ("anyOf", false), ("oneOf", false)] {
+                let members = fields.get(keyword).and_then(Value::as_array);
+                open.extend(members.into_iter().flatten().map(|member| (member, holds)));
             }
-            open.extend(
-                ["then", "else"]
-                    .iter()
-                    .filter_map(|keyword| fields.get(*keyword)),
-            );
+            let branches = ["then", "else"]
+                .into_iter()
+                .filter_map(|keyword| fields.get(keyword));
+            open.extend(branches.map(|branch| (branch, false)));
         }
         views
     }
@@ -128,9 +141,11 @@ impl<'a> Restoring<'a> {
         let Value::Object(fields) = schema else {
             return schema != &Value::Bool(false);
         };
-        if depth > DEEPEST {
+        let left = self.questions.get();
+        if depth > DEEPEST || left == 0 {
             return true;
         }
+        self.questions.set(left - 1);
         let every = |keyword: &str| fields.get(keyword).and_then(Value::as_array);
         let inner = |schema: &'a Value| self.admits_null(schema, depth + 1);
         let target = fields.get("$ref").and_then(Value::as_str);

@@ -13,8 +13,7 @@ impl Writer<'_> {
     pub(super) fn branches(
         &mut self,
         mut base: Map<String, Value>,
-        combinator: &str,
-        branches: &[Value],
+        (combinator, branches): (&str, &[Value]),
         node: &mut Node<'_>,
         depth: usize,
     ) -> Result<Value, Stop> {
@@ -76,7 +75,13 @@ impl Writer<'_> {
                 both
             }
             Value::Bool(true) => base.clone(),
-            _ => return node.stop("a value that cannot be"),
+            Value::Null
+            | Value::Bool(false)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_) => {
+                return node.stop("a value that cannot be");
+            }
         };
         let mut written = self.node(&Value::Object(both), at, depth)?;
         if let Value::Object(written) = &mut written {

@@ -40,7 +40,11 @@ impl Tidying<'_> {
         let old = match schema {
             Value::Object(fields) => fields,
             Value::Bool(false) => return json!({ "not": {} }),
-            _ => return json!({}),
+            Value::Null
+            | Value::Bool(true)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_) => return json!({}),
         };
         let mut fields = Map::with_capacity(old.len());
         let mut notes = Vec::new();

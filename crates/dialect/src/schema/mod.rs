@@ -11,6 +11,7 @@ mod loose;
 mod merge;
 mod root;
 mod subset;
+mod types;
 mod words;
 mod write;
 

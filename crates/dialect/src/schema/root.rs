@@ -27,7 +27,13 @@ pub(super) fn object(source: &Value, key: Key) -> Result<Root, Unsayable> {
     let schema = match &document {
         Value::Object(schema) => schema.clone(),
         Value::Bool(true) => Map::new(),
-        _ => return Err("its schema allows no arguments at all".to_owned()),
+        Value::Null
+        | Value::Bool(false)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Array(_) => {
+            return Err("its schema allows no arguments at all".to_owned());
+        }
     };
     let mut flattening = Flattening {
         document: &document,
@@ -173,7 +179,7 @@ impl Flattening<'_> {
         } else {
             "at least one"
         };
-        let listed: Vec<_> = forms.iter().map(|form| in_words(form)).collect();
+        let listed: Vec<_> = forms.iter().map(in_words).collect();
         self.lose(
             combinator,
             format!("give {count} of these forms: {}", listed.join(" or ")),

@@ -3,6 +3,10 @@
 use serde_json::Value;
 
 /// A subset of JSON Schema.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "a table of what an API takes, not states of a thing"
+)]
 pub(crate) struct Subset {
     /// The API holds the model to the schema: every object is closed, every value is typed, and
     /// what cannot be said so makes the tool fall back to the loose form.
@@ -35,7 +39,7 @@ const FORMATS: [&str; 9] = [
     "uuid",
 ];
 
-/// Structured outputs and strict functions of OpenAI: the limits of the vendor's guide.
+/// Structured outputs and strict functions of `OpenAI`: the limits of the vendor's guide.
 pub(crate) static OPENAI_STRICT: Subset = Subset {
     strict: true,
     optional_as_null: true,
@@ -77,7 +81,7 @@ pub(crate) static ANTHROPIC_STRICT: Subset = Subset {
 
 /// `parametersJsonSchema` of Gemini: what the vendor's reference lists for JSON Schema.
 ///
-/// It is taken rather than `parameters`, the OpenAPI subset, because that one has no recursion,
+/// It is taken rather than `parameters`, the `OpenAPI` subset, because that one has no recursion,
 /// no tuples, no types in lists, and strings alone in `enum`; what `parameters` has more (bounds
 /// of lengths, patterns, defaults) a description says well.
 pub(crate) static GEMINI: Subset = Subset {

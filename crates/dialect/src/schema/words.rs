@@ -36,13 +36,10 @@ pub(super) fn rule(keyword: &str, value: &Value) -> String {
 
 /// `if` with its `then` and `else`.
 pub(super) fn condition(test: &Value, then: Option<&Value>, otherwise: Option<&Value>) -> String {
-    let mut words = format!("if {}", quote(test));
-    for (word, branch) in [("then", then), ("else", otherwise)] {
-        if let Some(branch) = branch {
-            words.push_str(&format!(" {word} {}", quote(branch)));
-        }
-    }
-    words
+    let mut words = vec![format!("if {}", quote(test))];
+    words.extend(then.map(|then| format!("then {}", quote(then))));
+    words.extend(otherwise.map(|otherwise| format!("else {}", quote(otherwise))));
+    words.join(" ")
 }
 
 /// A string without quotation marks, anything else as JSON, cut at a bound.

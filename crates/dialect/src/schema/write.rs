@@ -127,7 +127,7 @@ pub(super) const ORGANISING: [&str; 9] = [
     "$dynamicAnchor",
 ];
 
-impl<'a> Writer<'a> {
+impl Writer<'_> {
     /// Writes a schema.
     pub(super) fn node(&mut self, schema: &Value, at: &str, depth: usize) -> Result<Value, Stop> {
         let mut node = Node::new(at);
@@ -138,7 +138,11 @@ impl<'a> Writer<'a> {
             }
             Value::Bool(true) if !self.subset.strict => Ok(json!({})),
             Value::Bool(true) => node.stop("a value of any type"),
-            _ => node.stop("a value that cannot be"),
+            Value::Null
+            | Value::Bool(false)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_) => node.stop("a value that cannot be"),
         }
     }
 
@@ -164,7 +168,7 @@ impl<'a> Writer<'a> {
         }
         for combinator in ["anyOf", "oneOf"] {
             if let Some(Value::Array(branches)) = schema.shift_remove(combinator) {
-                return self.branches(schema, combinator, &branches, node, depth);
+                return self.branches(schema, (combinator, &branches), node, depth);
             }
         }
         self.plain(&schema, node, depth)
@@ -190,12 +194,8 @@ impl<'a> Writer<'a> {
             return inner;
         }
         // Beside a `$ref` nothing may stand; a choice of one is the same.
-        match inner {
-            Value::Object(inner) if inner.contains_key("anyOf") => outer.extend(inner),
-            inner => {
-                outer.insert("anyOf".to_owned(), json!([inner]));
-            }
-        }
+        self.counts.unions += 1;
+        outer.insert("anyOf".to_owned(), json!([inner]));
         Value::Object(outer)
     }
 
@@ -234,7 +234,11 @@ impl<'a> Writer<'a> {
                 match member {
                     Value::Object(member) => schema = merge(schema, member, &mut unmerged),
                     Value::Bool(true) => {}
-                    _ => return node.stop("a value that cannot be"),
+                    Value::Null
+                    | Value::Bool(false)
+                    | Value::Number(_)
+                    | Value::String(_)
+                    | Value::Array(_) => return node.stop("a value that cannot be"),
                 }
             }
         }
@@ -308,12 +312,15 @@ impl<'a> Writer<'a> {
 
     /// Reports a rule that the subset does not take, and says it in the description.
     pub(super) fn lose(&mut self, keyword: &str, value: &Value, node: &mut Node<'_>) {
+        if keyword.starts_with("x-") {
+            return self.report(keyword, "left out: it says nothing of the value", node.at);
+        }
         self.lose_as(keyword, words::rule(keyword, value), node);
     }
 
-    pub(super) fn lose_as(&mut self, keyword: &str, note: String, node: &mut Node<'_>) {
+    pub(super) fn lose_as(&mut self, keyword: &str, words: String, node: &mut Node<'_>) {
         self.report(keyword, "said in the description", node.at);
-        node.notes.push(note);
+        node.notes.push(words);
     }
 
     pub(super) fn report(&mut self, keyword: &str, cure: &'static str, at: &str) {

@@ -6,58 +6,16 @@ use toolcrib_core::{RawArguments, Request};
 
 use crate::fixture::{self, plan_of, spec, variants};
 
-/// Any JSON, with the words of replies in it so that it often looks like one.
+/// Words of replies and of schemas.
+const WORDS: &str = "choices message tool_calls function name arguments id type output \
+    function_call call_id content tool_use input candidates parts functionCall args add custom \
+    custom_tool_call role now properties items anyOf oneOf allOf $ref # #/$defs/a $defs a required \
+    enum const object array string not if minimum default additionalProperties null pattern \
+    prefixItems description";
+
+/// Any JSON, with words in it so that it often looks like a reply or a schema.
 pub(crate) fn any_json() -> impl Strategy<Value = Value> {
-    let word = prop::sample::select(vec![
-        "choices",
-        "message",
-        "tool_calls",
-        "function",
-        "name",
-        "arguments",
-        "id",
-        "type",
-        "output",
-        "function_call",
-        "call_id",
-        "content",
-        "tool_use",
-        "input",
-        "candidates",
-        "parts",
-        "functionCall",
-        "args",
-        "add",
-        "custom",
-        "custom_tool_call",
-        "role",
-        "now",
-        "properties",
-        "items",
-        "anyOf",
-        "oneOf",
-        "allOf",
-        "$ref",
-        "#",
-        "#/$defs/a",
-        "$defs",
-        "a",
-        "required",
-        "enum",
-        "const",
-        "object",
-        "array",
-        "string",
-        "not",
-        "if",
-        "minimum",
-        "default",
-        "additionalProperties",
-        "null",
-        "pattern",
-        "prefixItems",
-        "description",
-    ]);
+    let word = prop::sample::select(WORDS.split_whitespace().collect::<Vec<_>>());
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),

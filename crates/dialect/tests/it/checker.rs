@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 const FORMATS: [&str; 9] = [
     "date-time",
@@ -262,7 +262,7 @@ impl Check<'_> {
                 }
                 ("items", schema) => self.schema(schema, depth + 1, &at),
                 ("additionalProperties", schema @ Value::Object(_)) => {
-                    self.schema(schema, depth + 1, &at)
+                    self.schema(schema, depth + 1, &at);
                 }
                 _ => {}
             }
@@ -305,34 +305,26 @@ impl Check<'_> {
             self.rule(plain, &format!("enum at {at}"));
             return;
         }
-        let types: Vec<&str> = match fields.get("type") {
-            Some(Value::String(one)) => vec![one],
-            Some(many) => many
-                .as_array()
-                .unwrap()
-                .iter()
-                .filter_map(Value::as_str)
-                .collect(),
-            None => Vec::new(),
-        };
-        let said = !types.is_empty() || fields.contains_key("anyOf") || fields.contains_key("$ref");
-        self.rule(said, &format!("no type at {at}"));
-        self.unions += usize::from(types.len() > 1 || fields.contains_key("anyOf"));
+        self.strict_values(fields, depth, at);
+        let types = types(fields);
         if types.contains(&"object") {
-            self.rule(
-                fields.get("additionalProperties") == Some(&Value::Bool(false)),
-                &format!("open at {at}"),
-            );
+            let closed = fields.get("additionalProperties") == Some(&Value::Bool(false));
+            self.rule(closed, &format!("open at {at}"));
             self.rule(properties.is_some(), &format!("no properties at {at}"));
             let count = properties.map_or(0, Map::len);
             self.optional += count.saturating_sub(required.len());
             let all = self.dialect == "anthropic" || count == required.len();
             self.rule(all, &format!("not all required at {at}"));
         }
-        self.rule(
-            !types.contains(&"array") || fields.get("items").is_some_and(Value::is_object),
-            &format!("items at {at}"),
-        );
+    }
+
+    fn strict_values(&mut self, fields: &Map<String, Value>, depth: usize, at: &str) {
+        let types = types(fields);
+        let said = !types.is_empty() || fields.contains_key("anyOf") || fields.contains_key("$ref");
+        self.rule(said, &format!("no type at {at}"));
+        self.unions += usize::from(types.len() > 1 || fields.contains_key("anyOf"));
+        let items = !types.contains(&"array") || fields.get("items").is_some_and(Value::is_object);
+        self.rule(items, &format!("items at {at}"));
         self.rule(
             self.dialect == "anthropic" || depth <= 10,
             "more than 10 levels",
@@ -348,15 +340,14 @@ impl Check<'_> {
             .get("pattern")
             .and_then(Value::as_str)
             .unwrap_or_default();
-        self.rule(
-            !pattern.contains("(?=") && !pattern.contains("(?!") && !pattern.contains("(?<"),
-            "look-around",
-        );
+        let looks = ["(?=", "(?!", "(?<"]
+            .iter()
+            .any(|look| pattern.contains(look));
+        self.rule(!looks, "look-around");
         if self.dialect == "anthropic" {
+            let least = fields.get("minItems");
             self.rule(
-                fields
-                    .get("minItems")
-                    .is_none_or(|least| least == 0 || least == 1),
+                least.is_none_or(|least| least == 0 || least == 1),
                 "minItems",
             );
         }
@@ -384,7 +375,75 @@ impl Check<'_> {
                 )
             }
             Value::Array(items) => items.iter().any(|item| self.is_recursive(item, path)),
-            _ => false,
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
         }
+    }
+}
+
+fn types(fields: &Map<String, Value>) -> Vec<&str> {
+    match fields.get("type") {
+        Some(Value::String(one)) => vec![one],
+        Some(many) => many
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(Value::as_str)
+            .collect(),
+        None => Vec::new(),
+    }
+}
+
+#[test]
+fn the_checker_sees_what_is_wrong() {
+    let strict = |schema: Value| json!([{"type": "function", "function": {"name": "t", "strict": true, "parameters": schema}}]);
+    let closed = |properties: Value, required: Value| json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false});
+    let wrong = [
+        (
+            "openai-chat",
+            strict(json!({"type": "object", "properties": {}})),
+        ),
+        (
+            "openai-chat",
+            strict(closed(json!({"a": {"type": "string"}}), json!([]))),
+        ),
+        (
+            "openai-chat",
+            strict(closed(
+                json!({"a": {"type": "string", "default": ""}}),
+                json!(["a"]),
+            )),
+        ),
+        (
+            "openai-chat",
+            strict(closed(json!({"a": {"$ref": "#/$defs/a"}}), json!(["a"]))),
+        ),
+        (
+            "openai-chat",
+            strict(closed(json!({"a": {}}), json!(["a"]))),
+        ),
+        (
+            "openai-chat",
+            json!([{"function": {"name": "a.b", "parameters": {"type": "object", "properties": {}}}}]),
+        ),
+        (
+            "anthropic",
+            json!([{"name": "t", "input_schema": {"type": "object", "properties": {"a[b]": {}}}}]),
+        ),
+        (
+            "anthropic",
+            json!([{"name": "t", "input_schema": {"type": "object", "properties": {}, "anyOf": [{}]}}]),
+        ),
+        (
+            "gemini",
+            json!([{"functionDeclarations": [{"name": "t", "parametersJsonSchema": {"type": "object", "properties": {"a": {"const": 1}}}}]}]),
+        ),
+    ];
+    for (dialect, tools) in wrong {
+        assert_eq!(
+            problems(dialect, &tools).len(),
+            1,
+            "{dialect} {tools}: {:?}",
+            problems(dialect, &tools)
+        );
     }
 }

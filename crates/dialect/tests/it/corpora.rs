@@ -10,16 +10,21 @@ use toolcrib_core::{Request, ToolName, ToolSpec};
 use crate::checker;
 use crate::fixture::{plan_of, spec, variants};
 
+/// The lines of a JSON Lines file of the collections; none where those are not there.
+pub(crate) fn lines(file: &str) -> Vec<Value> {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let text = std::fs::read_to_string(data.join(file)).unwrap_or_default();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
 /// The functions of the lines of a file, each schema under a name of its own.
 fn specs(file: &str, functions: impl Fn(Value) -> Vec<(Value, Value)>) -> Vec<ToolSpec> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../../shared/data")
-        .join(file);
-    let text = std::fs::read_to_string(&path).unwrap_or_default();
     let mut seen = HashSet::new();
     let mut specs = Vec::new();
-    for line in text.lines() {
-        for (name, mut schema) in functions(serde_json::from_str(line).unwrap()) {
+    for line in lines(file) {
+        for (name, mut schema) in functions(line) {
             let name = name.as_str().unwrap();
             if !seen.insert(format!("{name}{schema}")) {
                 continue;

@@ -1,6 +1,6 @@
 //! A small catalog with one tool for each thing that dialects differ in.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde_json::{Value, json};
 use toolcrib_core::{
@@ -57,17 +57,23 @@ pub(crate) fn plan_of(specs: impl IntoIterator<Item = ToolSpec>, request: Reques
     Plan::make(&catalog, &Caller::local(), &AllowAll, request).unwrap()
 }
 
+/// A plan of all tools of the fixture, with nothing rendered yet.
+pub(crate) fn fresh_plan() -> Plan {
+    let request = Request::default()
+        .defer("archive_files")
+        .defer("archive_mail");
+    plan_of(specs(), request)
+}
+
+/// The same, made once.
 pub(crate) fn plan() -> Plan {
-    plan_of(
-        specs(),
-        Request::default()
-            .defer("archive_files")
-            .defer("archive_mail"),
-    )
+    static PLAN: LazyLock<Plan> = LazyLock::new(fresh_plan);
+    PLAN.clone()
 }
 
 pub(crate) fn specs() -> Vec<ToolSpec> {
     let mut specs = plain();
+    specs.extend(nested());
     specs.extend(odd());
     specs.extend(deferred_and_builtin());
     specs
@@ -117,6 +123,11 @@ fn plain() -> Vec<ToolSpec> {
                 "required": ["room", "start"],
             }),
         ),
+    ]
+}
+
+fn nested() -> Vec<ToolSpec> {
+    vec![
         spec(
             "draw",
             "Draws a shape.",
@@ -216,11 +227,23 @@ fn deferred_and_builtin() -> Vec<ToolSpec> {
         spec.builtin.insert(dialect.to_owned(), definition);
     };
     let web = json!({"type": "web_search_20250305", "name": "web_search"});
-    define(&mut search, "openai-responses", json!({"type": "web_search"}));
+    define(
+        &mut search,
+        "openai-responses",
+        json!({"type": "web_search"}),
+    );
     define(&mut search, "anthropic", web);
     define(&mut search, "gemini", json!({"googleSearch": {}}));
     let custom = json!({"name": "sql", "description": "Runs a query."});
-    define(&mut sql, "openai-chat", json!({"type": "custom", "custom": custom}));
-    define(&mut sql, "openai-responses", json!({"type": "custom", "name": "sql"}));
+    define(
+        &mut sql,
+        "openai-chat",
+        json!({"type": "custom", "custom": custom}),
+    );
+    define(
+        &mut sql,
+        "openai-responses",
+        json!({"type": "custom", "name": "sql"}),
+    );
     vec![files, mail, search, sql]
 }

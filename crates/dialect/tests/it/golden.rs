@@ -63,7 +63,7 @@ fn the_tools_of_a_plan_are_written_as_committed() {
 #[test]
 fn a_rendering_is_the_same_bytes_every_time() {
     for (folder, dialect) in fixture::variants() {
-        let bytes = || Value::from(dialect.request(&fixture::plan())).to_string();
+        let bytes = || Value::from(dialect.request(&fixture::fresh_plan())).to_string();
         assert_eq!(bytes(), bytes(), "{folder}");
     }
 }
@@ -190,15 +190,17 @@ fn response(id: &str, name: &str, outcome: ToolOutcome) -> Response {
     }
 }
 
-/// One response for each way in which a call ends.
-pub(crate) fn report() -> Report {
-    let none = Map::new;
-    let image = || Part::Image {
+fn image() -> Part {
+    Part::Image {
         data: "aGk=".to_owned(),
         mime: "image/png".to_owned(),
-        extra: none(),
-    };
-    let media = Content {
+        extra: Map::new(),
+    }
+}
+
+/// A result with a part of every kind.
+fn media() -> Content {
+    Content {
         parts: vec![
             Part::text("See:"),
             image(),
@@ -206,22 +208,26 @@ pub(crate) fn report() -> Report {
                 data: "aGk=".to_owned(),
                 mime: "application/pdf".to_owned(),
                 name: "a.pdf".to_owned(),
-                extra: none(),
+                extra: Map::new(),
             },
             Part::Audio {
                 data: "aGk=".to_owned(),
                 mime: "audio/wav".to_owned(),
-                extra: none(),
+                extra: Map::new(),
             },
             Part::Link {
                 uri: "https://example.org".to_owned(),
                 mime: None,
                 name: None,
-                extra: none(),
+                extra: Map::new(),
             },
         ],
         ..Content::default()
-    };
+    }
+}
+
+/// One response for each way in which a call ends.
+pub(crate) fn report() -> Report {
     let done = |value: Value| ToolOutcome::Done(Content::json(value));
     let mut failed = ToolError::new(ErrorKind::Tool, "nothing was found");
     failed.content = Some(Box::new(Content {
@@ -250,7 +256,7 @@ pub(crate) fn report() -> Report {
         responses: vec![
             response("a", "add", done(json!(3))),
             copy,
-            response("c", "draw", ToolOutcome::Done(media)),
+            response("c", "draw", ToolOutcome::Done(media())),
             response("d", "find", ToolOutcome::Failed(failed)),
             response(
                 "e",

@@ -1,8 +1,6 @@
 //! The dialects through their public door.
 #![expect(
     clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
     clippy::print_stdout,
     clippy::indexing_slicing,
     clippy::disallowed_methods,
@@ -16,6 +14,7 @@ mod corpora;
 mod fixture;
 mod golden;
 mod names;
+mod round_trip;
 mod schemas;
 mod sdk;
 mod streams;

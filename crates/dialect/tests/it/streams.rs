@@ -41,7 +41,9 @@ fn pieces(text: &str, mut seed: u64) -> Vec<String> {
 
 fn streamed(dialect: &dyn Dialect, chunks: &[Value]) -> Vec<Call> {
     let mut stream = dialect.stream();
-    chunks.iter().for_each(|chunk| stream.push(chunk));
+    for chunk in chunks {
+        stream.push(chunk);
+    }
     stream.finish(&fixture::plan())
 }
 
@@ -152,7 +154,9 @@ proptest! {
         events.push(json!({"type": "message_stop"}));
         let reply = json!({"role": "assistant", "content": content, "stop_reason": "tool_use"});
         let mut stream = dialect.stream();
-        events.iter().for_each(|event| stream.push(event));
+        for event in &events {
+            stream.push(event);
+        }
         prop_assert_eq!(stream.reply(), reply.clone());
         prop_assert_eq!(stream.finish(&fixture::plan()), whole(dialect.as_ref(), &reply));
     }
@@ -228,7 +232,9 @@ fn a_stream_that_breaks_off_runs_no_half_call() {
     ];
     for (name, chunks) in streams {
         let mut stream = dialect(name).unwrap().stream();
-        chunks.iter().for_each(|chunk| stream.push(chunk));
+        for chunk in chunks {
+            stream.push(&chunk);
+        }
         let calls = stream.finish(&plan);
         assert_eq!((calls.len(), calls[0].id.as_str()), (1, "a"), "{name}");
         assert!(calls[0].fault.is_some(), "{name}: {calls:?}");

@@ -1,0 +1,112 @@
+//! Correct calls of a public collection, on the wire of each dialect and back.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value, json};
+use toolcrib_core::{RawArguments, Request, ToolName};
+use toolcrib_dialect::Dialect;
+
+use crate::corpora::lines;
+use crate::fixture::{plan_of, spec, variants};
+
+/// A call as a model of this API writes it.
+fn written(dialect: &dyn Dialect, wire: &str, arguments: &Map<String, Value>) -> Value {
+    let text = Value::Object(arguments.clone()).to_string();
+    match dialect.name() {
+        "openai-chat" => {
+            json!([{"id": "1", "type": "function", "function": {"name": wire, "arguments": text}}])
+        }
+        "openai-responses" => {
+            json!([{"type": "function_call", "call_id": "1", "name": wire, "arguments": text}])
+        }
+        "anthropic" => json!([{"type": "tool_use", "id": "1", "name": wire, "input": arguments}]),
+        _ => json!([{"functionCall": {"name": wire, "args": arguments}}]),
+    }
+}
+
+/// The tools that are sent strict, by wire name, with their fields.
+fn strict_tools(tools: &Value) -> HashMap<String, Vec<String>> {
+    let functions = tools
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool.get("function").unwrap_or(tool));
+    functions
+        .filter(|function| function.get("strict") == Some(&Value::Bool(true)))
+        .filter_map(|function| {
+            let fields = function.pointer("/parameters/properties")?.as_object()?;
+            Some((
+                function["name"].as_str()?.to_owned(),
+                fields.keys().cloned().collect(),
+            ))
+        })
+        .collect()
+}
+
+#[test]
+fn correct_calls_come_back_as_they_were() {
+    let mut specs = Vec::new();
+    let mut calls: Vec<(String, Map<String, Value>)> = Vec::new();
+    for (number, line) in lines("formats/bfcl-calls.jsonl").into_iter().enumerate() {
+        let unique = |name: &str| ToolName::sanitize(&format!("{number}.{name}")).to_string();
+        let called: Vec<_> = line["calls"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|call| call["valid"] == true)
+            .collect();
+        for function in line["functions"].as_array().unwrap() {
+            if called.iter().any(|call| call["name"] == function["name"]) {
+                specs.push(spec(
+                    &unique(function["name"].as_str().unwrap()),
+                    "A tool.",
+                    function["parameters"].clone(),
+                ));
+            }
+        }
+        for call in called {
+            let arguments = call["arguments"].as_object().unwrap().clone();
+            calls.push((unique(call["name"].as_str().unwrap()), arguments));
+        }
+    }
+    if calls.is_empty() {
+        println!("skipped: the collection of calls is not here");
+        return;
+    }
+    let mut seen = std::collections::HashSet::new();
+    specs.retain(|spec| seen.insert(spec.name.clone()));
+    let plan = plan_of(specs, Request::default());
+    for (folder, dialect) in variants() {
+        let rendering = dialect.rendering(&plan);
+        let strict = strict_tools(&rendering.tools);
+        let mut nulls = 0;
+        for (name, arguments) in &calls {
+            let Some(wire) = rendering.wire_name(name) else {
+                panic!("{folder}: {name} is not shown");
+            };
+            let mut sent = arguments.clone();
+            for field in strict.get(wire).into_iter().flatten() {
+                if !sent.contains_key(field) {
+                    sent.insert(field.clone(), Value::Null);
+                    nulls += 1;
+                }
+            }
+            let mut found = dialect.calls(&plan, &written(dialect.as_ref(), wire, &sent));
+            let call = found.pop().unwrap();
+            let value = match call.arguments {
+                RawArguments::Text(text) => serde_json::from_str(&text).unwrap(),
+                RawArguments::Value(value) => value,
+                RawArguments::Absent => json!({}),
+            };
+            assert_eq!(
+                (&call.name, value),
+                (name, Value::Object(arguments.clone())),
+                "{folder}"
+            );
+        }
+        println!(
+            "{folder}: {} calls there and back, {nulls} nulls dropped",
+            calls.len()
+        );
+    }
+}
