@@ -16,7 +16,8 @@ pub struct Bounds {
     pub bytes: usize,
     /// Levels of objects and arrays in the document.
     pub depth: usize,
-    /// Subschemas reached from the root, in all documents.
+    /// Subschemas reached from the root, in all documents; also the ways to them where parts
+    /// with an `$id` refer to each other.
     pub subschemas: usize,
     /// Subschemas that one place of a value is checked against.
     pub unfold: u64,

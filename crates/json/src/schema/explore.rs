@@ -9,7 +9,6 @@ use super::bounds::push_token;
 use super::graph::{Edge, Graph, Node, NodeId, ref_stands_alone};
 use super::keywords::{KEYWORDS, Place, Shape};
 use super::pattern::Pattern;
-use super::scopes::WAYS;
 use super::{Bounds, SchemaError, text};
 
 /// Where an exploration begins.
@@ -199,7 +198,7 @@ impl<'r> Explorer<'r, '_> {
 
     /// A dynamic reference may mean any anchor of its name: which one shows only while checking.
     fn connect_dynamic(&mut self) -> Result<(), SchemaError> {
-        let limit = self.bounds.subschemas.saturating_mul(WAYS);
+        let limit = self.bounds.subschemas;
         let mut added = 0;
         for (name, from) in std::mem::take(&mut self.dynamic) {
             let keyword = if name.is_some() {

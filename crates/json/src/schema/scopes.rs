@@ -10,16 +10,13 @@ use super::graph::{Edge, Graph, NodeId};
 use super::keywords::Place;
 use super::{Bounds, SchemaError};
 
-/// Ways to a subschema, on the average of as many as the bounds admit.
-pub(super) const WAYS: usize = 2;
-
 /// Refuses a schema that would be compiled too often. Within one document nothing multiplies.
 pub(super) fn check(graph: &Graph, bounds: &Bounds) -> Result<(), SchemaError> {
     let first = graph.nodes.first().map(|node| node.document);
     if graph.nodes.iter().all(|node| Some(node.document) == first) {
         return Ok(());
     }
-    let limit = bounds.subschemas.saturating_mul(WAYS);
+    let limit = bounds.subschemas;
     let mut walk = Walk {
         graph,
         path: Vec::new(),

@@ -8,7 +8,7 @@ use super::{Bounds, SchemaError};
 /// and nested ones again in each of these runs: at most three runs for one at every level.
 pub(super) const UNEVALUATED_FACTOR: u64 = 3;
 
-/// The longest chain of applicators and references for one value; real schemas stay below ten.
+/// The longest chain of applicators and references for one value; the stack bounds it.
 const LONGEST_CHAIN: usize = 128;
 
 /// What lies below a subschema.

@@ -8,3 +8,4 @@ mod schema_property;
 mod schema_signature;
 mod schema_suite;
 mod schema_verdicts;
+mod schema_work;
