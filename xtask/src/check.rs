@@ -1,12 +1,16 @@
-//! The steps that need no test: format, lints, documentation, dependencies.
+//! The steps that need no test: format, lints, documentation, fuzz targets, dependencies.
 
-use crate::machine::{cargo, program};
+use crate::machine::{cargo, program, target};
 use crate::report::Report;
 use crate::tools;
 
 /// Runs every step, also after one has failed.
 pub(crate) fn run(report: &mut Report) {
     report.step("format", cargo().args(["fmt", "--all", "--check"]));
+    report.step(
+        "format of fuzz",
+        cargo().args(["fmt", "--check"]).args(FUZZ),
+    );
     report.step(
         "lints",
         cargo().args(["clippy", "--workspace", "--all-targets", "--all-features"]).args(DENY),
@@ -17,6 +21,14 @@ pub(crate) fn run(report: &mut Report) {
             .args(["doc", "--workspace", "--no-deps", "--all-features"])
             .env("RUSTDOCFLAGS", "-D warnings -D rustdoc::all"),
     );
+    // Without its default feature a target is type-checked but compiles and links no C++.
+    report.step(
+        "fuzz targets",
+        cargo()
+            .args(["check", "--no-default-features", "--target-dir"])
+            .arg(target())
+            .args(FUZZ),
+    );
     // Advisories stay out: their database is fetched anew at every run, and is no part of a commit.
     if let Some(cargo_deny) = tools::cargo_deny(report) {
         report.step(
@@ -26,4 +38,5 @@ pub(crate) fn run(report: &mut Report) {
     }
 }
 
+const FUZZ: [&str; 2] = ["--manifest-path", "fuzz/Cargo.toml"];
 const DENY: [&str; 3] = ["--", "-D", "warnings"];

@@ -21,7 +21,7 @@ const HELP: &str = "\
 usage: cargo xtask WORD
 
   test    install what the tests need into .tools, then run `check` and every test
-  check   format, lints, documentation, dependencies; no tests
+  check   format, lints, documentation, fuzz targets, dependencies; no tests
   bench   run the benchmarks; further words go to `cargo bench`
   help    this page
 

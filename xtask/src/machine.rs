@@ -23,6 +23,11 @@ pub fn cargo() -> Command {
     program("cargo")
 }
 
+/// Where builds go: `CARGO_TARGET_DIR`, else `target`.
+pub(crate) fn target() -> PathBuf {
+    root().join(variable("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
+}
+
 /// Whether nobody is watching, so that a skipped check must not pass for a done one.
 pub(crate) fn unattended() -> bool {
     variable("CI").is_some_and(|value| value == "true")

@@ -1,0 +1,4 @@
+//! What the testkit itself promises.
+
+#[cfg(feature = "fuzz")]
+mod fuzz;

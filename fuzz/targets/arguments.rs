@@ -1,0 +1,4 @@
+//! Arguments as a model may write them.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| toolcrib_testkit::fuzz::arguments(data));
