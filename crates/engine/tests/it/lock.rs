@@ -387,3 +387,56 @@ fn a_tool_cannot_make_the_file_unreadable_or_the_comparison_endless() {
     let drift = input_drift(&wide(1), &wide(2)).unwrap();
     assert_eq!((drift.kind, drift.details.len()), (DriftKind::Breaking, 101));
 }
+
+/// Changes every text of a schema, however deep.
+fn reworded(schema: &mut Value) {
+    if let Some(keywords) = schema.as_object_mut() {
+        for (key, value) in keywords {
+            if let (Value::String(text), "description" | "title") = (&mut *value, key.as_str()) {
+                text.push('!');
+            }
+            reworded(value);
+        }
+    } else if let Some(items) = schema.as_array_mut() {
+        items.iter_mut().for_each(reworded);
+    }
+}
+
+#[test]
+fn changes_of_real_tools_are_told_for_what_they_are() {
+    let path =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/mcp/real-server-tools.jsonl");
+    let lines = std::fs::read_to_string(path).unwrap();
+    let mut counts = std::collections::BTreeMap::new();
+    for line in lines.lines() {
+        let tool: Value = serde_json::from_str(line).unwrap();
+        let before = with_input(tool["inputSchema"].clone());
+        let lock = pinned(&before);
+        assert_eq!(Lock::parse(&lock.to_text()).unwrap(), lock);
+        let mut told = |change: &'static str, edit: &dyn Fn(&mut Value)| {
+            let mut after = before.clone();
+            edit(&mut after.input);
+            for drift in lock.drift([&after]) {
+                *counts.entry((change, drift.kind.as_str())).or_insert(0) += 1;
+            }
+        };
+        let optional =
+            |input: &mut Value| input["properties"]["brand_new"] = json!({ "type": "string" });
+        told("other words", &reworded);
+        told("a new argument", &optional);
+        told("a new argument that is required", &|input| {
+            optional(input);
+            match input["required"].as_array_mut() {
+                Some(required) => required.push("brand_new".into()),
+                None => input["required"] = json!(["brand_new"]),
+            }
+        });
+    }
+    // 39 of the 247 schemas hold no text at all.
+    let expected = [
+        (("a new argument", "widened"), 247),
+        (("a new argument that is required", "breaking"), 247),
+        (("other words", "cosmetic"), 208),
+    ];
+    assert_eq!(counts, expected.into());
+}
