@@ -1,14 +1,24 @@
 //! What the fuzz targets do with their bytes; tests run the same over the seeds of `fuzz/corpus`.
 
 use serde_json::Value;
+use toolcrib_core::{Caller, Effect, Plan, Request};
+use toolcrib_dialect::{Dialect, OpenAiChat, dialect};
+use toolcrib_engine::Crib;
 use toolcrib_json::repair::{self, MAX_BYTES};
 use toolcrib_json::schema::Schema;
+
+use crate::Oracle;
 
 /// What a target does with the fuzzer's bytes; a panic is a find.
 pub type Target = fn(&[u8]);
 
 /// Every target by its name.
-pub const TARGETS: &[(&str, Target)] = &[("arguments", arguments), ("schemas", schemas)];
+pub const TARGETS: &[(&str, Target)] = &[
+    ("arguments", arguments),
+    ("calls", calls),
+    ("dialect_replies", dialect_replies),
+    ("schemas", schemas),
+];
 
 /// Arguments as a model may write them: any text.
 ///
@@ -81,6 +91,49 @@ pub fn schemas(data: &[u8]) {
     } else {
         assert!(!is_valid && schema.is_valid(&coerced), "coerced in vain");
     }
+}
+
+/// A list of calls as a model may write it: every item is answered once, in call order.
+pub fn calls(data: &[u8]) {
+    let Ok(Value::Array(items)) = serde_json::from_slice(data) else { return };
+    let (crib, plan) = crib();
+    let calls = OpenAiChat::default().calls(&plan, &Value::Array(items.clone()));
+    let ids: Vec<_> = calls.iter().map(|call| call.id.clone()).collect();
+    assert_eq!(ids.len(), items.len(), "an item was dropped");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    let Ok(runtime) = runtime else { return };
+    let report = runtime.block_on(crib.run(&plan, calls));
+    let answered: Vec<_> = report.responses.iter().map(|response| response.id.clone()).collect();
+    assert_eq!(answered, ids, "not every call was answered in its place");
+}
+
+/// The name of a dialect on the first line, and a reply of its API on the others: it is read
+/// without a panic, whole or as a chunk of a stream, and every call of it can be answered.
+pub fn dialect_replies(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let (name, reply) = text.split_once('\n').unwrap_or((&text, "null"));
+    let (Some(dialect), Ok(reply)) = (dialect(name), serde_json::from_str::<Value>(reply)) else {
+        return;
+    };
+    let (_, plan) = crib();
+    let calls = dialect.calls(&plan, &reply);
+    let again = dialect.calls(&plan, &reply);
+    assert_eq!(calls, again, "read twice, it says two things");
+    let mut stream = dialect.stream();
+    stream.push(&reply);
+    stream.finish(&plan);
+    dialect.echo(&reply);
+}
+
+/// Two tools and the plan of a request without wishes.
+fn crib() -> (Crib, Plan) {
+    let oracle = Oracle::default();
+    let tools = [oracle.echo("read", Effect::Read), oracle.echo("write", Effect::Write)];
+    let made = Crib::new(tools).ok().and_then(|crib| {
+        let plan = crib.plan(&Caller::local(), Request::default()).ok()?;
+        Some((crib, plan))
+    });
+    made.unwrap_or_else(|| unreachable!("two names that differ, and no choices"))
 }
 
 fn has_fraction(value: &Value) -> bool {
