@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::process::{Folder, Ran, run};
+use crate::process::{Folder, Ran, run, shell};
 
 const RULES: &str = r#"
 allow = ["category:arithmetic"]
@@ -230,4 +230,11 @@ fn bounds_hold_for_the_calls_of_a_message() {
         assert!(code == 2 && err.contains("write a number of seconds"), "{err}");
     }
     assert_eq!(run(&["tools", "--timeout", "0.5"]).code, 0);
+}
+
+#[test]
+fn a_reader_who_has_seen_enough_is_no_error() {
+    let line = "{ sleep 0.2; toolcrib manual; echo \"code $?\" >&2; } | true";
+    let ran = shell(&Folder::new(), line);
+    assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", "code 0\n"));
 }

@@ -29,3 +29,12 @@ fn a_person_who_says_anything_else_denies_it() {
         assert!(said.out.contains(&answer), "{said:?}");
     }
 }
+
+#[test]
+fn colour_is_seen_at_a_terminal_and_not_with_no_color() {
+    let folder = Folder::new();
+    let coloured = at_terminal(&folder, "env -u NO_COLOR TERM=xterm toolcrib tools", "");
+    assert!(coloured.out.contains("\u{1b}[1mNAME"), "{coloured:?}");
+    let plain = at_terminal(&folder, "NO_COLOR=1 TERM=xterm toolcrib tools", "");
+    assert!(plain.out.contains("NAME") && !plain.out.contains('\u{1b}'), "{plain:?}");
+}
