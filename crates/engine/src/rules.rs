@@ -11,7 +11,7 @@
 //! deny = ["effect:write", "effect:destroy"]
 //! reason = "guests may read only"                # told to the caller and the model; optional
 //!
-//! [[test]]                                       # must hold, or the file is not loaded
+//! [[tests]]                                       # must hold, or the file is not loaded
 //! tool = { name = "github__issues_create", source = "github", effect = "write" }
 //! caller = { tenant = "acme-1", subject = "ann", scopes = ["guest"] }
 //! expect = "deny"
@@ -27,7 +27,7 @@
 //! field: a tool whose name holds one is `name:ns:tool`. A tool without a category matches no
 //! `category:`, and of several actions, tags or scopes one is enough.
 //!
-//! `when` adds its globs to every pattern of its rule. A `[[test]]` names a tool, or describes
+//! `when` adds its globs to every pattern of its rule. A `[[tests]]` names a tool, or describes
 //! one: what is left out is as in a tool of the host that says nothing, so its effect is
 //! `destroy`. Without `caller` it is the local one.
 

@@ -86,12 +86,12 @@ impl Reading {
     }
 
     fn file(&mut self, table: &Table<'_>) {
-        self.keys(table, "the file", &["allow", "ask", "deny", "rule", "test"]);
+        self.keys(table, "the file", &["allow", "ask", "deny", "rule", "tests"]);
         self.rule(table, "the top of the file".into(), &[], None);
         for item in self.tables(table, "rule") {
             self.named_rule(&item);
         }
-        for item in self.tables(table, "test") {
+        for item in self.tables(table, "tests") {
             self.test(&item);
         }
     }

@@ -24,7 +24,7 @@ when = { scope = "guest", tenant = "acme-*" }
 deny = ["effect:write", "effect:destroy"]
 reason = "guests may read only"
 
-[[test]]
+[[tests]]
 tool = { name = "github__issues_create", source = "github", effect = "write" }
 caller = { tenant = "acme-1", subject = "ann", scopes = ["guest"] }
 expect = "deny"
@@ -101,11 +101,11 @@ name = "a"
 allow = "*"
 reason = 1
 
-[[test]]
+[[tests]]
 tool = { name = "no spaces please", effct = "read" }
 expect = "alow"
 
-[[test]]
+[[tests]]
 caller = { tenant = 5 }
 "#;
     let fields = "`name`, `tag`, `action`, `category`, `source`, `effect`, `scope`, `tenant`, \
@@ -141,9 +141,9 @@ line 20: `tenant` has a value of type integer: write a string"
          line 4: not TOML: missing comma between array elements, expected `,`: correct the syntax"
     );
     assert_eq!(
-        problems("rule = 1\n[test]\nexpect = 'deny'"),
+        problems("rule = 1\n[tests]\nexpect = 'deny'"),
         "line 1: `rule` has a value of type integer: write `[[rule]]` before each\n\
-         line 2: `test` has a value of type table: write `[[test]]` before each"
+         line 2: `tests` has a value of type table: write `[[tests]]` before each"
     );
     assert_eq!(
         problems(&"#".repeat((1 << 20) + 1)),
@@ -157,13 +157,13 @@ fn a_file_that_breaks_its_own_promise_is_not_loaded() {
 allow = ["*"]
 [[rule]]
 ask = ["tag:slow"]
-[[test]]
+[[tests]]
 tool = "anything"
 expect = "deny"
-[[test]]
+[[tests]]
 tool = { tags = ["slow"] }
 expect = "allow"
-[[test]]
+[[tests]]
 tool = { tags = ["slow"] }
 expect = "ask"
 "#;
