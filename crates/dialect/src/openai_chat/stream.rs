@@ -10,7 +10,8 @@ use crate::pieces::Room;
 
 pub(super) struct Deltas {
     dialect: OpenAiChat,
-    content: Option<String>,
+    /// The message but for its calls: also texts that only some servers send and want back.
+    message: Value,
     calls: Vec<Piece>,
     /// The old form of a single call.
     legacy: Option<Piece>,
@@ -35,7 +36,7 @@ impl Deltas {
     pub(super) fn new(dialect: OpenAiChat) -> Self {
         Self {
             dialect,
-            content: None,
+            message: json!({ "role": "assistant", "content": null }),
             calls: Vec::new(),
             legacy: None,
             finish_reason: None,
@@ -144,8 +145,13 @@ impl Stream for Deltas {
             .get("delta")
             .or_else(|| choice.get("message"))
             .unwrap_or(&Value::Null);
-        if let Some(text) = delta.get("content").and_then(Value::as_str) {
-            self.room.append(self.content.get_or_insert_default(), text);
+        for (field, text) in delta.as_object().into_iter().flatten() {
+            let is_new = self.message.get(field).is_none();
+            if let (Some(text), true) = (text.as_str(), field != "role")
+                && (!is_new || self.room.takes_item())
+            {
+                self.room.append_to(&mut self.message, field, text);
+            }
         }
         if let Some(call) = delta.get("function_call").filter(|call| call.is_object()) {
             let legacy = self.legacy.get_or_insert_default();
@@ -161,7 +167,7 @@ impl Stream for Deltas {
     }
 
     fn reply(&self) -> Value {
-        let mut message = json!({ "role": "assistant", "content": self.content });
+        let mut message = self.message.clone();
         if let Value::Object(fields) = &mut message {
             if !self.calls.is_empty() {
                 let calls = self.calls.iter().map(Piece::whole).collect();

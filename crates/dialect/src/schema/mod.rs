@@ -5,6 +5,7 @@
 
 mod back;
 mod branches;
+mod circles;
 mod fields;
 mod keys;
 mod loose;

@@ -14,6 +14,8 @@ pub(crate) struct Subset {
     /// Every field is required, and one that may be left out may be `null` instead.
     pub(super) optional_as_null: bool,
     pub(super) recursion: bool,
+    /// Recursion goes through fields that may be left out.
+    pub(super) open_circles: bool,
     pub(super) prefix_items: bool,
     /// Deepest nesting of objects and lists, and most fields.
     pub(super) deepest: usize,
@@ -44,6 +46,7 @@ pub(crate) static OPENAI_STRICT: Subset = Subset {
     strict: true,
     optional_as_null: true,
     recursion: true,
+    open_circles: false,
     prefix_items: false,
     deepest: 10,
     most_fields: 5_000,
@@ -64,6 +67,7 @@ pub(crate) static ANTHROPIC_STRICT: Subset = Subset {
     strict: true,
     optional_as_null: false,
     recursion: false,
+    open_circles: false,
     prefix_items: false,
     deepest: 32,
     most_fields: 1_000,
@@ -88,6 +92,7 @@ pub(crate) static GEMINI: Subset = Subset {
     strict: false,
     optional_as_null: false,
     recursion: true,
+    open_circles: true,
     prefix_items: true,
     deepest: 60,
     most_fields: 20_000,

@@ -2,10 +2,14 @@
 
 use serde_json::{Map, Value, json};
 
+use super::circles::{self, Uses};
 use super::merge::merge;
 use super::root::Root;
 use super::subset::Subset;
 use super::{Compiled, Lost, MOST_VALUES, annotate, pointer, resolve, words};
+
+/// Most definitions of one schema.
+const MOST_DEFINITIONS: usize = 500;
 
 /// The place where a schema cannot be said in the subset, and why.
 #[derive(Debug)]
@@ -20,35 +24,28 @@ pub(super) fn compile(root: &Root, subset: &Subset) -> Result<Compiled, Stop> {
         document: &root.document,
         lost: root.lost.clone(),
         definitions: Vec::new(),
-        edges: Vec::new(),
+        uses: Uses::default(),
         writing: None,
         fuel: MOST_VALUES,
         counts: Counts::default(),
     };
     let mut node = Node::new("");
-    let mut schema = writer.object(&root.schema, &mut node, 1)?;
-    let mut definitions = Map::new();
-    let mut next = 0;
-    while let Some((reference, name)) = writer.definitions.get(next).cloned() {
-        writer.writing = Some(next);
-        let target = resolve(writer.document, &reference).unwrap_or(&Value::Null);
-        let written = writer.node(target, reference.trim_start_matches('#'), 1)?;
-        definitions.insert(name, written);
-        next += 1;
+    let schema = writer.object(&root.schema, &mut node, 1)?;
+    let mut definitions = writer.write_definitions()?;
+    if !subset.recursion && writer.uses.are_circular() {
+        return node.stop("recursion");
     }
-    if !subset.recursion && writer.is_recursive() {
-        return Err(Stop {
-            path: String::new(),
-            what: "recursion".to_owned(),
-        });
+    let mut schema = Value::Object(schema);
+    if subset.open_circles {
+        writer.open_circles(&mut schema, &mut definitions);
     }
-    if !definitions.is_empty() {
+    if let (false, Value::Object(schema)) = (definitions.is_empty(), &mut schema) {
         schema.insert("$defs".to_owned(), Value::Object(definitions));
     }
     let mut notes = root.notes.clone();
     notes.append(&mut node.notes);
     Ok(Compiled {
-        schema: Value::Object(schema),
+        schema,
         lost: writer.lost,
         notes,
         strict: subset.strict,
@@ -64,8 +61,7 @@ pub(super) struct Writer<'a> {
     lost: Vec<Lost>,
     /// `$ref`s as they came, and the names of their targets in what is written.
     definitions: Vec<(String, String)>,
-    /// Which definition uses which.
-    edges: Vec<(usize, usize)>,
+    uses: Uses,
     /// The definition that is being written; `None` is the root.
     writing: Option<usize>,
     fuel: usize,
@@ -251,7 +247,7 @@ impl Writer<'_> {
     /// The `$ref` under which a target is written.
     fn define(&mut self, reference: &str) -> String {
         if reference == "#" {
-            self.edges.push((usize::MAX, usize::MAX));
+            self.uses.whole = true;
             return reference.to_owned();
         }
         let known = self
@@ -264,7 +260,7 @@ impl Writer<'_> {
             self.definitions.len() - 1
         });
         if let Some(from) = self.writing {
-            self.edges.push((from, place));
+            self.uses.add(from, place);
         }
         let name = self
             .definitions
@@ -293,20 +289,44 @@ impl Writer<'_> {
         name
     }
 
-    /// Whether a definition leads back to itself.
-    fn is_recursive(&self) -> bool {
-        if self.edges.contains(&(usize::MAX, usize::MAX)) {
-            return true;
-        }
-        // A graph without circles loses all its nodes when those without arrows out go first.
-        let mut edges = self.edges.clone();
-        loop {
-            let before = edges.len();
-            let sources: Vec<usize> = edges.iter().map(|(from, _)| *from).collect();
-            edges.retain(|(_, to)| sources.contains(to));
-            if edges.is_empty() || edges.len() == before {
-                return !edges.is_empty();
+    /// Writes what is pointed to, and what that points to.
+    fn write_definitions(&mut self) -> Result<Map<String, Value>, Stop> {
+        let mut written = Map::new();
+        let mut next = 0;
+        while let Some((reference, name)) = self.definitions.get(next).cloned() {
+            let at = reference.trim_start_matches('#');
+            if self.definitions.len() > MOST_DEFINITIONS {
+                return Node::new(at).stop(format!("more than {MOST_DEFINITIONS} definitions"));
             }
+            self.writing = Some(next);
+            let target = resolve(self.document, &reference).unwrap_or(&Value::Null);
+            written.insert(name, self.node(target, at, 1)?);
+            next += 1;
+        }
+        Ok(written)
+    }
+
+    /// Leaves a way out of every circle of definitions.
+    fn open_circles(&mut self, root: &mut Value, definitions: &mut Map<String, Value>) {
+        let opened = circles::open(root, &|reference| reference == "#");
+        let mut places = vec![String::new(); opened];
+        for (place, (reference, name)) in self.definitions.iter().enumerate() {
+            let leads_back = |reference: &str| {
+                let target = reference.strip_prefix("#/$defs/");
+                let known = |(_, name): &(String, String)| Some(name.as_str()) == target;
+                let target = self.definitions.iter().position(known);
+                target.map_or(reference == "#", |to| {
+                    to == place || self.uses.lead(to, place)
+                })
+            };
+            if let Some(definition) = definitions.get_mut(name) {
+                let opened = circles::open(definition, &leads_back);
+                let at = reference.trim_start_matches('#').to_owned();
+                places.extend(std::iter::repeat_n(at, opened));
+            }
+        }
+        for at in places {
+            self.report("required", "said in the description", &at);
         }
     }
 

@@ -1,9 +1,9 @@
 //! Correct calls of a public collection, on the wire of each dialect and back.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
-use toolcrib_core::{RawArguments, Request, ToolName};
+use toolcrib_core::{RawArguments, Request, ToolName, ToolSpec};
 use toolcrib_dialect::Dialect;
 
 use crate::corpora::lines;
@@ -43,47 +43,51 @@ fn strict_tools(tools: &Value) -> HashMap<String, Vec<String>> {
         .collect()
 }
 
-#[test]
-fn correct_calls_come_back_as_they_were() {
+/// The name of a tool and its arguments.
+type Correct = (String, Map<String, Value>);
+
+/// The functions of the collection that are called, and their correct calls.
+fn collected() -> (Vec<ToolSpec>, Vec<Correct>) {
     let mut specs = Vec::new();
-    let mut calls: Vec<(String, Map<String, Value>)> = Vec::new();
+    let mut calls = Vec::new();
+    let mut seen = HashSet::new();
     for (number, line) in lines("formats/bfcl-calls.jsonl").into_iter().enumerate() {
-        let unique = |name: &str| ToolName::sanitize(&format!("{number}.{name}")).to_string();
-        let called: Vec<_> = line["calls"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter(|call| call["valid"] == true)
-            .collect();
+        let unique = |name: &Value| {
+            ToolName::sanitize(&format!("{number}.{}", name.as_str().unwrap())).to_string()
+        };
+        let called = line["calls"].as_array().unwrap().iter();
+        let called: Vec<_> = called.filter(|call| call["valid"] == true).collect();
         for function in line["functions"].as_array().unwrap() {
-            if called.iter().any(|call| call["name"] == function["name"]) {
-                specs.push(spec(
-                    &unique(function["name"].as_str().unwrap()),
-                    "A tool.",
-                    function["parameters"].clone(),
-                ));
+            let name = unique(&function["name"]);
+            let is_called = called.iter().any(|call| call["name"] == function["name"]);
+            if is_called && seen.insert(name.clone()) {
+                specs.push(spec(&name, "A tool.", function["parameters"].clone()));
             }
         }
         for call in called {
-            let arguments = call["arguments"].as_object().unwrap().clone();
-            calls.push((unique(call["name"].as_str().unwrap()), arguments));
+            calls.push((
+                unique(&call["name"]),
+                call["arguments"].as_object().unwrap().clone(),
+            ));
         }
     }
+    (specs, calls)
+}
+
+#[test]
+fn correct_calls_come_back_as_they_were() {
+    let (specs, calls) = collected();
     if calls.is_empty() {
         println!("skipped: the collection of calls is not here");
         return;
     }
-    let mut seen = std::collections::HashSet::new();
-    specs.retain(|spec| seen.insert(spec.name.clone()));
     let plan = plan_of(specs, Request::default());
     for (folder, dialect) in variants() {
         let rendering = dialect.rendering(&plan);
         let strict = strict_tools(&rendering.tools);
         let mut nulls = 0;
         for (name, arguments) in &calls {
-            let Some(wire) = rendering.wire_name(name) else {
-                panic!("{folder}: {name} is not shown");
-            };
+            let wire = rendering.wire_name(name).unwrap();
             let mut sent = arguments.clone();
             for field in strict.get(wire).into_iter().flatten() {
                 if !sent.contains_key(field) {

@@ -1,5 +1,7 @@
 //! Schemas of every shape, and what is said in words where an API takes no rule.
 
+use std::time::{Duration, Instant};
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use toolcrib_core::Request;
@@ -213,5 +215,67 @@ fn a_schema_that_explodes_is_bounded() {
     for (_, dialect) in variants() {
         let rendering = dialect.rendering(&plan);
         assert!(rendering.tools.to_string().len() < 10_000_000);
+    }
+}
+
+#[test]
+fn recursion_through_a_field_that_must_be_given_is_opened_for_gemini() {
+    let input = json!({"type": "object", "properties": {"top": {"$ref": "#/$defs/a"}}, "required": ["top"], "$defs": {
+        "a": {"type": "object", "properties": {"n": {"type": "integer"}, "b": {"$ref": "#/$defs/b"}}, "required": ["n", "b"]},
+        "b": {"type": "array", "items": {"$ref": "#/$defs/a"}},
+    }});
+    let (tools, losses) = shown(variant("gemini").as_ref(), input);
+    let path = "/0/functionDeclarations/0/parametersJsonSchema/$defs/a";
+    assert_eq!(
+        tools.pointer(path).unwrap(),
+        &json!({
+            "type": "object",
+            "properties": {"n": {"type": "integer"}, "b": {"$ref": "#/$defs/b"}},
+            "required": ["n"],
+            "description": "(`b` must be given)",
+        })
+    );
+    assert_eq!(
+        losses,
+        [("/$defs/a/required".to_owned(), "required".to_owned())]
+    );
+}
+
+/// `count` fields that are made by `field`.
+fn fields(count: usize, field: impl Fn(usize) -> Value) -> Value {
+    (0..count)
+        .map(|place| (format!("f{place}"), field(place)))
+        .collect()
+}
+
+#[test]
+fn schemas_that_ask_for_much_work_are_done_with_soon() {
+    let forms = |count: usize, prefix: &str| -> Value {
+        let form = |place| json!({"properties": {format!("{prefix}{place}"): {"type": "string"}}, "required": [format!("{prefix}{place}")]});
+        (0..count).map(form).collect()
+    };
+    let circle = fields(
+        600,
+        |place| json!({"type": "object", "properties": {"n": {"$ref": format!("#/$defs/f{}", (place + 1) % 600)}}, "required": ["n"]}),
+    );
+    let costly = [
+        json!({"type": "object", "properties": fields(4_000, |_| json!({"type": "string"}))}),
+        json!({"type": "object", "anyOf": forms(1_000, "a"), "oneOf": forms(1_000, "b")}),
+        json!({"type": "object", "properties": {"x": {
+            "properties": fields(300, |_| json!({})), "anyOf": forms(150, "a"), "oneOf": forms(150, "b")}}}),
+        json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/f0"}}, "$defs": circle}),
+        json!({"type": "object", "properties": {"x": {"type": "string", "enum": (0..5_000).collect::<Vec<_>>()}}}),
+    ];
+    for input in costly {
+        let plan = plan_of([spec("t", "T.", input.clone())], Request::default());
+        for (folder, dialect) in variants() {
+            let started = Instant::now();
+            let rendering = dialect.rendering(&plan);
+            let took = started.elapsed();
+            let seen = usize::from(rendering.wire_name("t").is_some()) + rendering.refused.len();
+            assert_eq!(seen, 1, "{folder}");
+            println!("{folder}: {:.40} in {took:?}", input.to_string());
+            assert!(took < Duration::from_secs(10), "{folder}: {took:?}");
+        }
     }
 }

@@ -240,3 +240,17 @@ fn a_stream_that_breaks_off_runs_no_half_call() {
         assert!(calls[0].fault.is_some(), "{name}: {calls:?}");
     }
 }
+
+#[test]
+fn what_only_some_servers_send_is_kept_for_the_echo() {
+    let mut stream = dialect("openai-chat").unwrap().stream();
+    for text in ["Let ", "me see."] {
+        stream.push(&json!({"choices": [{"delta": {"reasoning_content": text, "content": null}}]}));
+    }
+    stream.push(&json!({"choices": [{"delta": {"content": "Hm"}, "finish_reason": "stop"}]}));
+    let message = json!({"role": "assistant", "content": "Hm", "reasoning_content": "Let me see."});
+    assert_eq!(
+        dialect("openai-chat").unwrap().echo(&stream.reply()),
+        [message]
+    );
+}
