@@ -7,10 +7,7 @@ use crate::tools;
 /// Runs every step, also after one has failed.
 pub(crate) fn run(report: &mut Report) {
     report.step("format", cargo().args(["fmt", "--all", "--check"]));
-    report.step(
-        "format of fuzz",
-        cargo().args(["fmt", "--check"]).args(FUZZ),
-    );
+    report.step("format of fuzz", cargo().args(["fmt", "--check"]).args(FUZZ));
     report.step(
         "lints",
         cargo().args(["clippy", "--workspace", "--all-targets", "--all-features"]).args(DENY),
@@ -24,10 +21,7 @@ pub(crate) fn run(report: &mut Report) {
     // Without its default feature a target is type-checked but compiles and links no C++.
     report.step(
         "fuzz targets",
-        cargo()
-            .args(["check", "--no-default-features", "--target-dir"])
-            .arg(target())
-            .args(FUZZ),
+        cargo().args(["check", "--no-default-features", "--target-dir"]).arg(target()).args(FUZZ),
     );
     // Advisories stay out: their database is fetched anew at every run, and is no part of a commit.
     if let Some(cargo_deny) = tools::cargo_deny(report) {

@@ -84,11 +84,7 @@ impl Schema {
 
     /// Says what is wrong with a value: at most [`Violations::MOST`] places.
     pub fn check(&self, instance: &Value) -> Result<(), Violations> {
-        if self.is_valid(instance) {
-            Ok(())
-        } else {
-            Err(explain::explain(&self.0, instance))
-        }
+        if self.is_valid(instance) { Ok(()) } else { Err(explain::explain(&self.0, instance)) }
     }
 
     /// Makes of a value what the schema leaves no doubt about, and says what was changed.
@@ -137,20 +133,12 @@ fn compile_once(
     let (graph, patterns) = explore::explore(start, &registry, bounds)?;
     let total = unfold::check(&graph, bounds)?;
     scopes::check(&graph, bounds)?;
-    let validator = references::options()
-        .with_registry(documents)
-        .build(source)
-        .map_err(|error| {
+    let validator =
+        references::options().with_registry(documents).build(source).map_err(|error| {
             let refused = patterns.iter().find_map(pattern::Pattern::refusal);
             refused.unwrap_or_else(|| references::refusal(source, &error))
         })?;
-    Ok(Compiled {
-        source: Value::Null,
-        validator,
-        graph,
-        total,
-        bounds: bounds.clone(),
-    })
+    Ok(Compiled { source: Value::Null, validator, graph, total, bounds: bounds.clone() })
 }
 
 impl Compiled {
@@ -161,9 +149,6 @@ impl Compiled {
 
 impl fmt::Debug for Schema {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_tuple("Schema")
-            .field(&self.0.source)
-            .finish()
+        formatter.debug_tuple("Schema").field(&self.0.source).finish()
     }
 }

@@ -33,30 +33,15 @@ pub fn arguments(data: &[u8]) {
         return;
     };
     if let Ok(value) = strict {
-        assert_eq!(
-            (&read.value, read.repairs.len()),
-            (&value, 0),
-            "plain JSON was changed"
-        );
+        assert_eq!((&read.value, read.repairs.len()), (&value, 0), "plain JSON was changed");
     }
     let written = read.value.to_string();
     if written.len() <= MAX_BYTES {
         let again = repair::read(&written).map(|again| (again.repairs, again.value));
-        let value = again
-            .as_ref()
-            .map_or(&Value::Null, |(_, value)| value)
-            .clone();
+        let value = again.as_ref().map_or(&Value::Null, |(_, value)| value).clone();
         // A fraction may come back changed in its last bit, which is a bound of the number reader.
-        let expected = if has_fraction(&read.value) {
-            value
-        } else {
-            read.value
-        };
-        assert_eq!(
-            again,
-            Ok((Vec::new(), expected)),
-            "what was read is no plain JSON"
-        );
+        let expected = if has_fraction(&read.value) { value } else { read.value };
+        assert_eq!(again, Ok((Vec::new(), expected)), "what was read is no plain JSON");
     }
 }
 
@@ -72,19 +57,12 @@ pub fn schemas(data: &[u8]) {
     let Ok(schema) = Schema::compile(&source) else {
         return;
     };
-    assert!(
-        !schema.signature("tool").contains('\n'),
-        "a signature is one line"
-    );
+    assert!(!schema.signature("tool").contains('\n'), "a signature is one line");
     let Ok(value) = serde_json::from_str::<Value>(value) else {
         return;
     };
     let is_valid = schema.is_valid(&value);
-    assert_eq!(
-        schema.check(&value).is_ok(),
-        is_valid,
-        "`check` and `is_valid` disagree"
-    );
+    assert_eq!(schema.check(&value).is_ok(), is_valid, "`check` and `is_valid` disagree");
     let (coerced, coercions) = schema.coerce(value.clone());
     if coercions.is_empty() {
         assert_eq!(coerced, value, "changed without a word");

@@ -47,8 +47,7 @@ impl Rows {
     /// Gives the row that had to make room, so that it is dropped outside the lock.
     pub(super) fn finish(&mut self, key: CallKey, ending: Ending) -> Option<Row> {
         let row = self.running.remove(&key)?;
-        let forgotten =
-            if self.ended.len() == REMEMBERED { self.ended.pop_front() } else { None };
+        let forgotten = if self.ended.len() == REMEMBERED { self.ended.pop_front() } else { None };
         self.ended.push_back(Row { ending: Some(ending), ..row });
         forgotten
     }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use toolcrib_core::{
-    BatchOptions, Call, Caller, CribLimits, Effect, Ending, ErrorKind, RawArguments, Request, ToolOutcome,
-    Toolset, Verdict,
+    BatchOptions, Call, Caller, CribLimits, Effect, Ending, ErrorKind, RawArguments, Request,
+    ToolOutcome, Toolset, Verdict,
 };
 use toolcrib_engine::Crib;
 use toolcrib_engine::ledger::MemoryLedger;

@@ -49,15 +49,11 @@ impl Default for Bounds {
 /// Refuses a document that is too deep or too large, before anything else reads it.
 pub(super) fn check_document(source: &Value, bounds: &Bounds) -> Result<(), SchemaError> {
     if let Some(at) = too_deep(source, bounds.depth, &mut String::new()) {
-        return Err(SchemaError::TooDeep {
-            at,
-            limit: bounds.depth,
-        });
+        return Err(SchemaError::TooDeep { at, limit: bounds.depth });
     }
     let mut room = Room(bounds.bytes);
-    serde_json::to_writer(&mut room, source).map_err(|_| SchemaError::TooLarge {
-        limit: bounds.bytes,
-    })
+    serde_json::to_writer(&mut room, source)
+        .map_err(|_| SchemaError::TooLarge { limit: bounds.bytes })
 }
 
 /// The place that is nested deeper than `levels`, if there is one; recursion ends there.
@@ -71,10 +67,9 @@ fn too_deep(value: &Value, levels: usize, at: &mut String) -> Option<String> {
     };
     match value {
         Value::Array(_) | Value::Object(_) if levels == 0 => Some(at.clone()),
-        Value::Array(items) => items
-            .iter()
-            .enumerate()
-            .find_map(|(index, item)| inside(&index.to_string(), item)),
+        Value::Array(items) => {
+            items.iter().enumerate().find_map(|(index, item)| inside(&index.to_string(), item))
+        }
         Value::Object(members) => members.iter().find_map(|(key, member)| inside(key, member)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
     }
@@ -97,10 +92,7 @@ struct Room(usize);
 
 impl Write for Room {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 = self
-            .0
-            .checked_sub(bytes.len())
-            .ok_or(io::ErrorKind::FileTooLarge)?;
+        self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::FileTooLarge)?;
         Ok(bytes.len())
     }
 

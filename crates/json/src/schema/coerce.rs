@@ -56,11 +56,7 @@ pub(super) fn coerce(schema: &Schema, instance: &Value) -> Option<(Value, Vec<Co
     for _ in 0..ROUNDS {
         let remedies = {
             let errors = explain::list(&schema.0, &value)?;
-            let mut finder = Finder {
-                graph: &schema.0.graph,
-                whole: &value,
-                found: Vec::new(),
-            };
+            let mut finder = Finder { graph: &schema.0.graph, whole: &value, found: Vec::new() };
             for error in &errors {
                 finder.add(error, NESTED_UNIONS);
             }
@@ -118,9 +114,7 @@ impl Finder<'_> {
             }
             _ => {
                 let path = error.instance_path().as_str().to_owned();
-                let remedy = self
-                    .null_member(error)
-                    .or_else(|| remedy::of_value(error, alone))?;
+                let remedy = self.null_member(error).or_else(|| remedy::of_value(error, alone))?;
                 Some(vec![(path, remedy)])
             }
         }
@@ -140,10 +134,8 @@ impl Finder<'_> {
         };
         let mut meant: Option<Vec<(String, Remedy)>> = None;
         for errors in branches {
-            let mended: Option<Vec<_>> = errors
-                .iter()
-                .map(|error| self.remedies(error, nested, alone))
-                .collect();
+            let mended: Option<Vec<_>> =
+                errors.iter().map(|error| self.remedies(error, nested, alone)).collect();
             let Some(mended) = mended else { continue };
             let mended: Vec<(String, Remedy)> = mended.into_iter().flatten().collect();
             match &meant {
@@ -162,10 +154,8 @@ impl Finder<'_> {
         let (holder, name) = path.rsplit_once('/')?;
         let is_null = error.instance().is_null() && self.whole.pointer(holder)?.is_object();
         let declared = format!("/properties/{name}/");
-        let is_value = matches!(
-            error.kind(),
-            Kind::Type { .. } | Kind::Enum { .. } | Kind::Constant { .. }
-        );
+        let is_value =
+            matches!(error.kind(), Kind::Type { .. } | Kind::Enum { .. } | Kind::Constant { .. });
         let is_declared = error.evaluation_path().as_str().contains(&declared);
         (is_null && is_value && is_declared).then_some(Remedy::Drop)
     }

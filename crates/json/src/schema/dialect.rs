@@ -12,9 +12,7 @@ pub(super) fn adapted(source: &Value, refusal: &SchemaError) -> Option<Value> {
     let SchemaError::Invalid { at, .. } = refusal else {
         return None;
     };
-    let is_old = PAIRS
-        .iter()
-        .any(|(flag, _)| at.rsplit('/').next() == Some(flag));
+    let is_old = PAIRS.iter().any(|(flag, _)| at.rsplit('/').next() == Some(flag));
     if !is_old || !source.pointer(at)?.is_boolean() {
         return None;
     }
@@ -23,10 +21,7 @@ pub(super) fn adapted(source: &Value, refusal: &SchemaError) -> Option<Value> {
     Some(adapted)
 }
 
-const PAIRS: [(&str, &str); 2] = [
-    ("exclusiveMinimum", "minimum"),
-    ("exclusiveMaximum", "maximum"),
-];
+const PAIRS: [(&str, &str); 2] = [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")];
 
 /// Rewrites every schema, and no data. The depth is bounded with that of the document.
 fn adapt(value: &mut Value) {

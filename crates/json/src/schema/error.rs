@@ -49,23 +49,12 @@ pub enum SchemaError {
     Cycle { at: String },
     /// A reference to something that is not there, or not in this document. Nothing is fetched.
     #[error("cannot resolve `{}` at {}: {reason}", line(reference), place(at))]
-    Reference {
-        at: String,
-        reference: String,
-        reason: String,
-    },
+    Reference { at: String, reference: String, reason: String },
     /// A pattern that the linear engine does not take.
     #[error("the pattern `{pattern}` at {} is refused: {reason}", place(at))]
-    Pattern {
-        at: String,
-        pattern: String,
-        reason: String,
-    },
+    Pattern { at: String, pattern: String, reason: String },
     /// There are more than [`Bounds::patterns`](super::Bounds::patterns).
-    #[error(
-        "the schema has more than {limit} patterns (counted up to {}): drop some",
-        place(at)
-    )]
+    #[error("the schema has more than {limit} patterns (counted up to {}): drop some", place(at))]
     TooManyPatterns { at: String, limit: usize },
     /// The document is no schema of its draft, for example for an unknown `type`.
     #[error("not a JSON Schema at {}: {reason}", place(at))]

@@ -110,20 +110,13 @@ fn one_of(options: &Value, got: &Value) -> String {
     let Value::Array(options) = options else {
         return text::show(options, SHOWN);
     };
-    let mut listed: Vec<String> = options
-        .iter()
-        .take(LISTED)
-        .map(|option| text::show(option, SHOWN))
-        .collect();
+    let mut listed: Vec<String> =
+        options.iter().take(LISTED).map(|option| text::show(option, SHOWN)).collect();
     if options.len() > LISTED {
         let texts = options.iter().skip(LISTED).filter_map(Value::as_str);
         let meant = got.as_str().and_then(|got| nearest(got, texts));
         let meant = meant.map(|meant| format!("{}, ", text::show(&Value::from(meant), SHOWN)));
-        listed.push(format!(
-            "… {}({} in all)",
-            meant.unwrap_or_default(),
-            options.len()
-        ));
+        listed.push(format!("… {}({} in all)", meant.unwrap_or_default(), options.len()));
     }
     match listed.as_slice() {
         [only] => only.clone(),

@@ -36,17 +36,10 @@ pub(super) fn explain(schema: &Compiled, instance: &Value) -> Violations {
     }
     let Some(errors) = list(schema, instance) else {
         let expected = "a value that fits the schema".to_owned();
-        return single(
-            expected,
-            "one too large to say where it does not".to_owned(),
-        );
+        return single(expected, "one too large to say where it does not".to_owned());
     };
-    let mut found = Found {
-        graph: &schema.graph,
-        whole: instance,
-        violations: Vec::new(),
-        more: 0,
-    };
+    let mut found =
+        Found { graph: &schema.graph, whole: instance, violations: Vec::new(), more: 0 };
     for error in &errors {
         found.add(error, NESTED_UNIONS);
     }
@@ -66,14 +59,7 @@ pub(super) fn list<'i>(
 }
 
 fn single(expected: String, got: String) -> Violations {
-    Violations {
-        places: vec![Violation {
-            path: String::new(),
-            expected,
-            got,
-        }],
-        more: 0,
-    }
+    Violations { places: vec![Violation { path: String::new(), expected, got }], more: 0 }
 }
 
 struct Found<'g> {
@@ -148,10 +134,7 @@ impl Found<'_> {
             }
             // Without `properties` the validator blames the first member, and not by its name.
             Kind::FalseSchema
-                if error
-                    .evaluation_path()
-                    .as_str()
-                    .ends_with("/additionalProperties") =>
+                if error.evaluation_path().as_str().ends_with("/additionalProperties") =>
             {
                 let holder = self.whole.pointer(error.instance_path().as_str());
                 let members = holder.and_then(Value::as_object).into_iter().flatten();
@@ -198,15 +181,10 @@ impl Found<'_> {
         let here = |error: &ValidationError<'_>| {
             error.instance_path().as_str() == path && expected::is_of_value(error.kind())
         };
-        let best = branches
-            .iter()
-            .filter(|errors| !errors.iter().any(here))
-            .min_by_key(|errors| {
-                let foreign = errors
-                    .iter()
-                    .filter(|error| expected::tells_apart(error.kind()));
-                (foreign.count(), errors.len())
-            });
+        let best = branches.iter().filter(|errors| !errors.iter().any(here)).min_by_key(|errors| {
+            let foreign = errors.iter().filter(|error| expected::tells_apart(error.kind()));
+            (foreign.count(), errors.len())
+        });
         if let (Some(errors), Some(nested)) = (best, nested.checked_sub(1)) {
             for error in errors {
                 self.add(error, nested);
@@ -214,10 +192,7 @@ impl Found<'_> {
             return;
         }
         let mut wanted: Vec<String> = Vec::new();
-        for error in branches
-            .iter()
-            .filter_map(|errors| errors.iter().find(|error| here(error)))
-        {
+        for error in branches.iter().filter_map(|errors| errors.iter().find(|error| here(error))) {
             let one = self.expected(error);
             if !wanted.contains(&one) {
                 wanted.push(one);
@@ -231,14 +206,7 @@ impl Found<'_> {
             "a value that fits one of the alternatives".clone_into(&mut expected);
         }
         let got = text::show(error.instance(), SHOWN);
-        self.violations.push((
-            Violation {
-                path: path.to_owned(),
-                expected,
-                got,
-            },
-            Rank::Other,
-        ));
+        self.violations.push((Violation { path: path.to_owned(), expected, got }, Rank::Other));
     }
 
     fn expected(&self, error: &ValidationError<'_>) -> String {
@@ -276,11 +244,7 @@ impl Found<'_> {
     fn push_below(&mut self, error: &ValidationError<'_>, name: &str, expected: &str, got: &str) {
         let mut path = error.instance_path().as_str().to_owned();
         push_token(&mut path, name);
-        let violation = Violation {
-            path,
-            expected: expected.to_owned(),
-            got: got.to_owned(),
-        };
+        let violation = Violation { path, expected: expected.to_owned(), got: got.to_owned() };
         self.violations.push((violation, Rank::Other));
     }
 }

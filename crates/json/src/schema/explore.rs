@@ -36,19 +36,12 @@ pub(super) fn explore<'r>(
     };
     let resolver = registry.resolver(start.base);
     let at = String::new();
-    explorer.visit(Site {
-        value: start.value,
-        resolver,
-        draft: start.draft,
-        at,
-    })?;
+    explorer.visit(Site { value: start.value, resolver, draft: start.draft, at })?;
     while let Some((id, site)) = explorer.open.pop() {
         explorer.expand(id, &site)?;
     }
     explorer.connect_dynamic()?;
-    let graph = Graph {
-        nodes: explorer.nodes,
-    };
+    let graph = Graph { nodes: explorer.nodes };
     Ok((graph, explorer.patterns))
 }
 
@@ -94,12 +87,7 @@ impl<'r> Explorer<'r, '_> {
         let fresh = self.documents.len();
         let base = site.resolver.base_uri().as_str().to_owned();
         let document = *self.documents.entry(base).or_insert(fresh);
-        self.nodes.push(Node {
-            at: site.at.clone(),
-            document,
-            weight: 1,
-            ..Node::default()
-        });
+        self.nodes.push(Node { at: site.at.clone(), document, weight: 1, ..Node::default() });
         self.known.insert(address, id);
         self.open.push((id, site));
         Ok(id)
@@ -118,12 +106,7 @@ impl<'r> Explorer<'r, '_> {
                 };
                 for (key, child) in subschemas(*shape, held) {
                     let to = self.visit(site.below(keyword, key.as_deref(), child)?)?;
-                    edges.push(Edge {
-                        keyword,
-                        key: key.unwrap_or_default(),
-                        place: *place,
-                        to,
-                    });
+                    edges.push(Edge { keyword, key: key.unwrap_or_default(), place: *place, to });
                 }
             }
         }
@@ -133,10 +116,7 @@ impl<'r> Explorer<'r, '_> {
             node.unevaluated = schema.contains_key("unevaluatedProperties")
                 || schema.contains_key("unevaluatedItems");
             node.unique = schema.get("uniqueItems") == Some(&Value::Bool(true));
-            node.format = schema
-                .get("format")
-                .and_then(Value::as_str)
-                .map(str::to_owned);
+            node.format = schema.get("format").and_then(Value::as_str).map(str::to_owned);
             let members = edges.iter().filter(|edge| edge.place == Place::Member);
             node.declared = members.map(|edge| (edge.key.clone(), edge.to)).collect();
             node.edges = edges;
@@ -169,20 +149,10 @@ impl<'r> Explorer<'r, '_> {
             // The document around the target may hold the anchors that dynamic references mean.
             if let Ok(document) = target.resolver.lookup("#") {
                 let (value, resolver, draft) = document.into_inner();
-                self.visit(Site {
-                    value,
-                    resolver,
-                    draft,
-                    at: target.at.clone(),
-                })?;
+                self.visit(Site { value, resolver, draft, at: target.at.clone() })?;
             }
             let to = self.visit(target)?;
-            edges.push(Edge {
-                keyword,
-                key: String::new(),
-                place: Place::Same,
-                to,
-            });
+            edges.push(Edge { keyword, key: String::new(), place: Place::Same, to });
         }
         Ok(edges)
     }
@@ -201,19 +171,11 @@ impl<'r> Explorer<'r, '_> {
         let limit = self.bounds.subschemas;
         let mut added = 0;
         for (name, from) in std::mem::take(&mut self.dynamic) {
-            let keyword = if name.is_some() {
-                "$dynamicRef"
-            } else {
-                "$recursiveRef"
-            };
+            let keyword = if name.is_some() { "$dynamicRef" } else { "$recursiveRef" };
             let Some(node) = self.nodes.get_mut(from.0) else {
                 continue;
             };
-            let known = node
-                .edges
-                .iter()
-                .find(|edge| edge.keyword == keyword)
-                .map(|edge| edge.to);
+            let known = node.edges.iter().find(|edge| edge.keyword == keyword).map(|edge| edge.to);
             for (_, to) in self.anchors.iter().filter(|(anchor, _)| *anchor == name) {
                 added += 1;
                 if added > limit {
@@ -221,12 +183,7 @@ impl<'r> Explorer<'r, '_> {
                 }
                 if known != Some(*to) {
                     let key = String::new();
-                    node.edges.push(Edge {
-                        keyword,
-                        key,
-                        place: Place::Same,
-                        to: *to,
-                    });
+                    node.edges.push(Edge { keyword, key, place: Place::Same, to: *to });
                 }
             }
         }
@@ -239,10 +196,7 @@ impl<'r> Explorer<'r, '_> {
         schema: &Map<String, Value>,
         site: &Site<'r>,
     ) -> Result<(), SchemaError> {
-        let single = schema
-            .get("pattern")
-            .and_then(Value::as_str)
-            .map(|text| ("pattern", text));
+        let single = schema.get("pattern").and_then(Value::as_str).map(|text| ("pattern", text));
         let keyed = schema.get("patternProperties").and_then(Value::as_object);
         let keys = keyed.into_iter().flat_map(|map| map.keys());
         let keys = keys.map(|text| ("patternProperties", text.as_str()));
@@ -253,14 +207,10 @@ impl<'r> Explorer<'r, '_> {
                 continue;
             }
             if self.patterns.len() >= self.bounds.patterns {
-                return Err(SchemaError::TooManyPatterns {
-                    at,
-                    limit: self.bounds.patterns,
-                });
+                return Err(SchemaError::TooManyPatterns { at, limit: self.bounds.patterns });
             }
             let text = text.to_owned();
-            self.patterns
-                .push(Pattern { at, text }.no_longer_than(self.bounds.pattern_bytes)?);
+            self.patterns.push(Pattern { at, text }.no_longer_than(self.bounds.pattern_bytes)?);
         }
         Ok(())
     }
@@ -283,22 +233,12 @@ impl<'r> Site<'r> {
             }
         }
         let draft = self.draft.detect(child);
-        let resolver = self
-            .resolver
-            .in_subresource(draft.create_resource_ref(child));
+        let resolver = self.resolver.in_subresource(draft.create_resource_ref(child));
         match resolver {
-            Ok(resolver) => Ok(Site {
-                value: child,
-                resolver,
-                draft,
-                at,
-            }),
+            Ok(resolver) => Ok(Site { value: child, resolver, draft, at }),
             Err(error) => Err(SchemaError::Reference {
                 at,
-                reference: child
-                    .get("$id")
-                    .map(ToString::to_string)
-                    .unwrap_or_default(),
+                reference: child.get("$id").map(ToString::to_string).unwrap_or_default(),
                 reason: error.to_string(),
             }),
         }
@@ -309,25 +249,14 @@ impl<'r> Site<'r> {
         push_token(&mut at, keyword);
         if reference.is_empty() {
             let reason = "it is empty: write `#` for the document itself".to_owned();
-            return Err(SchemaError::Reference {
-                at,
-                reference: String::new(),
-                reason,
-            });
+            return Err(SchemaError::Reference { at, reference: String::new(), reason });
         }
         match self.resolver.lookup(reference) {
             Ok(target) => {
                 let (value, resolver, draft) = target.into_inner();
-                let at = text::shorten(
-                    reference.strip_prefix('#').unwrap_or(reference),
-                    LONGEST_PLACE,
-                );
-                Ok(Site {
-                    value,
-                    resolver,
-                    draft,
-                    at,
-                })
+                let at =
+                    text::shorten(reference.strip_prefix('#').unwrap_or(reference), LONGEST_PLACE);
+                Ok(Site { value, resolver, draft, at })
             }
             Err(error) => Err(SchemaError::Reference {
                 at,
@@ -342,16 +271,12 @@ impl<'r> Site<'r> {
 fn subschemas(shape: Shape, held: &Value) -> Vec<(Option<String>, &Value)> {
     match (shape, held) {
         (Shape::One, Value::Object(_) | Value::Bool(_)) => vec![(None, held)],
-        (Shape::List, Value::Array(items)) => items
-            .iter()
-            .enumerate()
-            .map(|(index, item)| (Some(index.to_string()), item))
-            .collect(),
+        (Shape::List, Value::Array(items)) => {
+            items.iter().enumerate().map(|(index, item)| (Some(index.to_string()), item)).collect()
+        }
         (Shape::Map, Value::Object(members)) => {
             let schemas = members.iter().filter(|(_, member)| !member.is_array());
-            schemas
-                .map(|(key, member)| (Some(key.clone()), member))
-                .collect()
+            schemas.map(|(key, member)| (Some(key.clone()), member)).collect()
         }
         _ => Vec::new(),
     }
@@ -360,19 +285,8 @@ fn subschemas(shape: Shape, held: &Value) -> Vec<(Option<String>, &Value)> {
 /// The steps of one check by the keywords that hold no subschema: one for each value that an
 /// instance may be compared with, and more for long texts.
 fn weight(schema: &Map<String, Value>) -> u64 {
-    let compared = [
-        "enum",
-        "const",
-        "required",
-        "dependentRequired",
-        "dependencies",
-    ];
-    compared
-        .iter()
-        .filter_map(|keyword| schema.get(*keyword))
-        .map(size)
-        .sum::<u64>()
-        + 1
+    let compared = ["enum", "const", "required", "dependentRequired", "dependencies"];
+    compared.iter().filter_map(|keyword| schema.get(*keyword)).map(size).sum::<u64>() + 1
 }
 
 /// The steps to compare with a value. Its depth is bounded with that of the document.

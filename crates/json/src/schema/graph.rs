@@ -74,10 +74,7 @@ impl Node {
     /// The names of the arguments that `properties` declares here.
     pub(super) fn properties(&self) -> impl Iterator<Item = &str> {
         let declared = |edge: &&Edge| edge.place == Place::Member;
-        self.edges
-            .iter()
-            .filter(declared)
-            .map(|edge| edge.key.as_str())
+        self.edges.iter().filter(declared).map(|edge| edge.key.as_str())
     }
 
     /// The edge that one or two tokens of a path name, and how many those are.
@@ -86,11 +83,7 @@ impl Node {
         of_keyword()
             .find(|edge| !edge.key.is_empty() && Some(&edge.key) == key)
             .map(|edge| (edge, 2))
-            .or_else(|| {
-                of_keyword()
-                    .find(|edge| edge.key.is_empty())
-                    .map(|edge| (edge, 1))
-            })
+            .or_else(|| of_keyword().find(|edge| edge.key.is_empty()).map(|edge| (edge, 1)))
     }
 }
 

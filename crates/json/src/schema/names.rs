@@ -15,18 +15,13 @@ pub(super) fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) 
     };
     let distances = known.into_iter().take(COMPARED).filter_map(distance_to);
     let near = distances.filter(|(distance, _)| *distance <= allowed);
-    near.min_by_key(|(distance, _)| *distance)
-        .map(|(_, known)| known)
+    near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
 }
 
 /// A name without case and without the signs that join words.
 pub(super) fn plain(name: &str) -> String {
     let joins = |character: &char| matches!(character, '_' | '-' | ' ' | '.');
-    name.trim()
-        .chars()
-        .filter(|character| !joins(character))
-        .flat_map(char::to_lowercase)
-        .collect()
+    name.trim().chars().filter(|character| !joins(character)).flat_map(char::to_lowercase).collect()
 }
 
 /// Edits between two names: insert, delete, replace, or swap of neighbours.
@@ -43,14 +38,9 @@ fn distance(left: &str, right: &str) -> usize {
             let at =
                 |line: &[usize], index: usize| line.get(index).copied().unwrap_or(usize::MAX / 2);
             let mut best = at(&above, column) + usize::from(character != other);
-            best = best
-                .min(at(&above, column + 1) + 1)
-                .min(at(&line, column) + 1);
+            best = best.min(at(&above, column + 1) + 1).min(at(&line, column) + 1);
             let previous = |letters: &[char], index: usize| {
-                index
-                    .checked_sub(1)
-                    .and_then(|index| letters.get(index))
-                    .copied()
+                index.checked_sub(1).and_then(|index| letters.get(index)).copied()
             };
             if previous(&left, row) == Some(*other) && previous(&right, column) == Some(*character)
             {

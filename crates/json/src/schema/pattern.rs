@@ -10,9 +10,7 @@ const COMPILED_BYTES: usize = 512 * 1024;
 
 /// The engine of every pattern: no look-around, no back-references, linear time.
 pub(super) fn engine() -> PatternOptions<Regex> {
-    PatternOptions::regex()
-        .size_limit(COMPILED_BYTES)
-        .dfa_size_limit(COMPILED_BYTES)
+    PatternOptions::regex().size_limit(COMPILED_BYTES).dfa_size_limit(COMPILED_BYTES)
 }
 
 /// A regular expression and its place in the schema.
@@ -36,10 +34,7 @@ impl Pattern {
         let options = jsonschema::draft202012::options().with_pattern_options(engine());
         options.build(&alone).err()?;
         let looks_around = ["(?=", "(?!", "(?<=", "(?<!"];
-        let reason = if looks_around
-            .iter()
-            .any(|opening| self.text.contains(opening))
-        {
+        let reason = if looks_around.iter().any(|opening| self.text.contains(opening)) {
             "look-around needs a backtracking engine: write it without"
         } else if has_back_reference(&self.text) {
             "back-references need a backtracking engine: write it without"

@@ -70,20 +70,9 @@ pub(super) fn prepare<'r>(
     if !registry.contains_resource(base.as_str()) {
         let at = format!("/{}", draft.id_keyword());
         let reason = "it cannot name a document: leave it out".to_owned();
-        return Err(SchemaError::Reference {
-            at,
-            reference: id,
-            reason,
-        });
+        return Err(SchemaError::Reference { at, reference: id, reason });
     }
-    Ok((
-        Start {
-            value: source,
-            base,
-            draft,
-        },
-        registry,
-    ))
+    Ok((Start { value: source, base, draft }, registry))
 }
 
 /// The draft that `$schema` says, through meta-schemas of the host if it names one of these.
@@ -96,10 +85,7 @@ fn draft_of(source: &Value, documents: &Registry<'static>) -> Result<Draft, Sche
         if draft != Draft::Unknown {
             return Ok(draft);
         }
-        let named = schema
-            .get("$schema")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
+        let named = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
         let found = referencing::uri::from_str(named.trim_end_matches('#'))
             .and_then(|address| documents.resolver(address).lookup(""));
         let Ok(found) = found else { break };
@@ -107,11 +93,7 @@ fn draft_of(source: &Value, documents: &Registry<'static>) -> Result<Draft, Sche
     }
     Err(SchemaError::Reference {
         at: "/$schema".to_owned(),
-        reference: source
-            .get("$schema")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned(),
+        reference: source.get("$schema").and_then(Value::as_str).unwrap_or_default().to_owned(),
         reason: "it is no known draft: use 2020-12, 2019-09, 7, 6 or 4, or leave it out".to_owned(),
     })
 }
@@ -135,16 +117,10 @@ pub(super) fn refusal(source: &Value, error: &ValidationError<'_>) -> SchemaErro
 
 fn unresolved(source: &Value, error: &referencing::Error) -> SchemaError {
     let address = address(error);
-    let found = address
-        .as_deref()
-        .and_then(|address| find(source, address, &mut String::new()));
+    let found = address.as_deref().and_then(|address| find(source, address, &mut String::new()));
     let (at, reference) =
         found.unwrap_or_else(|| (String::new(), address.clone().unwrap_or_default()));
-    SchemaError::Reference {
-        at,
-        reference,
-        reason: reason(error),
-    }
+    SchemaError::Reference { at, reference, reason: reason(error) }
 }
 
 /// The address that a resolver could not get at.
@@ -168,15 +144,10 @@ fn reason(error: &referencing::Error) -> String {
 /// The depth is bounded with that of the document.
 fn find(value: &Value, address: &str, at: &mut String) -> Option<(String, String)> {
     let children: Vec<(String, &Value)> = match value {
-        Value::Object(members) => members
-            .iter()
-            .map(|(key, held)| (key.clone(), held))
-            .collect(),
-        Value::Array(items) => items
-            .iter()
-            .enumerate()
-            .map(|(index, item)| (index.to_string(), item))
-            .collect(),
+        Value::Object(members) => members.iter().map(|(key, held)| (key.clone(), held)).collect(),
+        Value::Array(items) => {
+            items.iter().enumerate().map(|(index, item)| (index.to_string(), item)).collect()
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return None,
     };
     children.into_iter().find_map(|(token, child)| {
@@ -196,9 +167,7 @@ fn find(value: &Value, address: &str, at: &mut String) -> Option<(String, String
 fn names(reference: &str, address: &str) -> bool {
     let document = reference.split('#').next().unwrap_or_default();
     !document.is_empty()
-        && address
-            .trim_end_matches('#')
-            .ends_with(document.trim_start_matches('.'))
+        && address.trim_end_matches('#').ends_with(document.trim_start_matches('.'))
 }
 
 /// Retrieves nothing: a schema of a stranger must not make us open a socket or a file.

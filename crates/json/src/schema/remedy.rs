@@ -50,16 +50,9 @@ impl Remedy {
                 }
                 let (from, to) = (Value::from(old.as_str()), Value::from(new.as_str()));
                 let renamed = |(key, member)| {
-                    if key == old {
-                        (new.clone(), member)
-                    } else {
-                        (key, member)
-                    }
+                    if key == old { (new.clone(), member) } else { (key, member) }
                 };
-                *members = std::mem::take(members)
-                    .into_iter()
-                    .map(renamed)
-                    .collect::<Map<_, _>>();
+                *members = std::mem::take(members).into_iter().map(renamed).collect::<Map<_, _>>();
                 Some(Coercion::new(path, &from, Some(&to)))
             }
         }
@@ -80,10 +73,7 @@ pub(super) fn renames(
     }
     let mut renames: Vec<(String, Remedy)> = Vec::new();
     for name in unexpected {
-        let alike: Vec<&&str> = known
-            .iter()
-            .filter(|known| plain(known) == plain(name))
-            .collect();
+        let alike: Vec<&&str> = known.iter().filter(|known| plain(known) == plain(name)).collect();
         let [meant] = alike.as_slice() else {
             return None;
         };
@@ -193,9 +183,7 @@ fn whole_number(float: f64) -> Option<Value> {
 /// text that came.
 fn of_options(value: &Value, options: &[Value]) -> Option<Value> {
     let written = spelled(value)?;
-    let mut alike = options
-        .iter()
-        .filter(|option| spelled(option).as_ref() == Some(&written));
+    let mut alike = options.iter().filter(|option| spelled(option).as_ref() == Some(&written));
     let only = alike.next()?;
     alike.next().is_none().then(|| only.clone())
 }

@@ -68,17 +68,13 @@ impl Walk<'_> {
     fn follow(&mut self, edge: &Edge, from: NodeId, scope: Scope) {
         let referred = edge.keyword.ends_with("ef");
         let to = match edge {
-            Edge {
-                place: Place::Nothing,
-                ..
-            } => return,
-            Edge {
-                keyword: "$dynamicRef" | "$recursiveRef",
-                ..
-            } => match self.meant(edge, from, scope) {
-                Some(to) => to,
-                None => return,
-            },
+            Edge { place: Place::Nothing, .. } => return,
+            Edge { keyword: "$dynamicRef" | "$recursiveRef", .. } => {
+                match self.meant(edge, from, scope) {
+                    Some(to) => to,
+                    None => return,
+                }
+            }
             Edge { to, .. } => *to,
         };
         let document = |id: NodeId| self.graph.node(id).map(|node| node.document);
@@ -104,27 +100,18 @@ impl Walk<'_> {
     fn meant(&self, edge: &Edge, from: NodeId, scope: Scope) -> Option<NodeId> {
         let edges = || {
             let edges = self.graph.node(from).map(|node| node.edges.iter());
-            edges
-                .into_iter()
-                .flatten()
-                .filter(|other| other.keyword == edge.keyword)
+            edges.into_iter().flatten().filter(|other| other.keyword == edge.keyword)
         };
         let first = edges().next()?;
         if !std::ptr::eq(first, edge) {
             return None;
         }
-        let document = |edge: &Edge| {
-            self.graph
-                .node(edge.to)
-                .map(|node| (node.document, edge.to))
-        };
+        let document = |edge: &Edge| self.graph.node(edge.to).map(|node| (node.document, edge.to));
         let targets: HashMap<usize, NodeId> = edges().filter_map(document).collect();
         let mut meant = edge.to;
         let mut scope = scope;
-        while let Some((before, document)) = scope
-            .0
-            .checked_sub(1)
-            .and_then(|index| self.scopes.get(index))
+        while let Some((before, document)) =
+            scope.0.checked_sub(1).and_then(|index| self.scopes.get(index))
         {
             meant = targets.get(document).copied().unwrap_or(meant);
             scope = *before;
@@ -139,19 +126,11 @@ impl Walk<'_> {
         if referred {
             self.referred.insert(id);
         }
-        self.path.push(Step {
-            id,
-            scope,
-            next: 0,
-            referred,
-        });
+        self.path.push(Step { id, scope, next: 0, referred });
     }
 
     fn leave(&mut self) {
-        if let Some(Step {
-            id, referred: true, ..
-        }) = self.path.pop()
-        {
+        if let Some(Step { id, referred: true, .. }) = self.path.pop() {
             self.referred.remove(&id);
         }
     }

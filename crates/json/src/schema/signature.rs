@@ -25,10 +25,7 @@ const FUEL: usize = 1_000;
 /// short is `any`; a signature that grows too long ends in `…`. Takes any JSON value.
 pub fn signature(name: &str, schema: &Value) -> String {
     let fuel = Cell::new(FUEL);
-    let teller = Teller {
-        root: schema,
-        fuel: &fuel,
-    };
+    let teller = Teller { root: schema, fuel: &fuel };
     let mut line = Line(text::shorten(name, 128));
     line.push("(");
     if let Some((properties, required)) = teller.object(schema, LONGEST_CHAIN) {
@@ -130,18 +127,11 @@ impl<'s> Teller<'s, '_> {
             return text::show(value, 40);
         }
         if let Some(Value::Array(options)) = schema.get("enum") {
-            let told = options
-                .iter()
-                .take(TOLD)
-                .map(|option| text::show(option, 40))
-                .collect();
+            let told = options.iter().take(TOLD).map(|option| text::show(option, 40)).collect();
             return union(told, options.len() > TOLD);
         }
         if let Some(Value::Array(branches)) = schema.get("anyOf").or_else(|| schema.get("oneOf")) {
-            let told = branches
-                .iter()
-                .take(TOLD)
-                .map(|branch| self.type_of(branch, levels, chain));
+            let told = branches.iter().take(TOLD).map(|branch| self.type_of(branch, levels, chain));
             return union(told.collect(), branches.len() > TOLD);
         }
         if let Some(branch) = only_branch(schema) {
@@ -166,11 +156,7 @@ impl<'s> Teller<'s, '_> {
                 let items = schema.get("items").filter(|items| items.is_object());
                 let item =
                     items.map_or("any".to_owned(), |items| self.type_of(items, levels, chain));
-                if item.contains('|') {
-                    format!("({item})[]")
-                } else {
-                    format!("{item}[]")
-                }
+                if item.contains('|') { format!("({item})[]") } else { format!("{item}[]") }
             }
             "object" => match (self.object(schema, chain), levels.checked_sub(1)) {
                 (Some((properties, required)), Some(levels)) if !properties.is_empty() => {

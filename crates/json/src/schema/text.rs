@@ -6,11 +6,7 @@ use serde_json::Value;
 
 /// A place in a schema on one line.
 pub(super) fn place(pointer: &str) -> String {
-    if pointer.is_empty() {
-        "the root".to_owned()
-    } else {
-        format!("`{}`", line(pointer))
-    }
+    if pointer.is_empty() { "the root".to_owned() } else { format!("`{}`", line(pointer)) }
 }
 
 /// A pointer or a reference on one line.

@@ -33,21 +33,13 @@ pub(super) fn check(graph: &Graph, bounds: &Bounds) -> Result<Option<Total>, Sch
         let at = node.at.clone();
         match same.get(id.0).copied().flatten() {
             None => {
-                return Err(SchemaError::Cycle {
-                    at: cycle_at(graph, &same, id),
-                });
+                return Err(SchemaError::Cycle { at: cycle_at(graph, &same, id) });
             }
             Some(total) if total.depth > LONGEST_CHAIN => {
-                return Err(SchemaError::ChainTooLong {
-                    at,
-                    limit: LONGEST_CHAIN,
-                });
+                return Err(SchemaError::ChainTooLong { at, limit: LONGEST_CHAIN });
             }
             Some(total) if total.visits > bounds.unfold => {
-                return Err(SchemaError::TooMuchUnfolding {
-                    at,
-                    limit: bounds.unfold,
-                });
+                return Err(SchemaError::TooMuchUnfolding { at, limit: bounds.unfold });
             }
             Some(_) => {}
         }
@@ -70,10 +62,7 @@ fn evaluated(graph: &Graph) -> Vec<NodeId> {
             continue;
         }
         found.push(id);
-        let edges = node
-            .edges
-            .iter()
-            .filter(|edge| edge.place != Place::Nothing);
+        let edges = node.edges.iter().filter(|edge| edge.place != Place::Nothing);
         open.extend(edges.map(|edge| edge.to));
     }
     found
@@ -141,11 +130,7 @@ fn sum(
     follows: impl Fn(&Edge) -> bool,
     totals: &[Option<Total>],
 ) -> Total {
-    let mut total = Total {
-        visits: 1,
-        steps: 1,
-        depth: 1,
-    };
+    let mut total = Total { visits: 1, steps: 1, depth: 1 };
     let Some(node) = graph.node(id) else {
         return total;
     };
@@ -156,12 +141,8 @@ fn sum(
         };
         let again = node.unevaluated && edge.place == Place::Same;
         let factor = if again { UNEVALUATED_FACTOR } else { 1 };
-        total.visits = total
-            .visits
-            .saturating_add(below.visits.saturating_mul(factor));
-        total.steps = total
-            .steps
-            .saturating_add(below.steps.saturating_mul(factor));
+        total.visits = total.visits.saturating_add(below.visits.saturating_mul(factor));
+        total.steps = total.steps.saturating_add(below.steps.saturating_mul(factor));
         total.depth = total.depth.max(below.depth + 1);
     }
     total

@@ -42,12 +42,7 @@ pub(super) fn admit(
 
 /// What a check takes, at most `limit` steps. The instance's depth must be known to be bounded.
 pub(super) fn count(graph: &Graph, instance: &Value, limit: u64) -> Result<Cost, TooMuch> {
-    let mut counter = Counter {
-        graph,
-        limit,
-        looked: 0,
-        known: HashMap::new(),
-    };
+    let mut counter = Counter { graph, limit, looked: 0, known: HashMap::new() };
     counter.cost(NodeId(0), Part::Value(instance), 0)
 }
 
@@ -69,12 +64,12 @@ fn take(value: &Value, levels: usize, left: &mut u64) -> Option<()> {
     *left = left.checked_sub(own)?;
     match value {
         Value::Array(_) | Value::Object(_) if levels == 0 => None,
-        Value::Array(items) => items
-            .iter()
-            .try_for_each(|item| take(item, levels.saturating_sub(1), left)),
-        Value::Object(members) => members
-            .values()
-            .try_for_each(|member| take(member, levels.saturating_sub(1), left)),
+        Value::Array(items) => {
+            items.iter().try_for_each(|item| take(item, levels.saturating_sub(1), left))
+        }
+        Value::Object(members) => {
+            members.values().try_for_each(|member| take(member, levels.saturating_sub(1), left))
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Some(()),
     }
 }
@@ -135,9 +130,7 @@ impl Cost {
     /// Adds what is nested one level below, met `times`.
     fn add(&mut self, below: Cost, times: u64) {
         self.steps = self.steps.saturating_add(below.steps.saturating_mul(times));
-        self.checks = self
-            .checks
-            .saturating_add(below.checks.saturating_mul(times));
+        self.checks = self.checks.saturating_add(below.checks.saturating_mul(times));
         self.height = self.height.max(below.height + 1);
     }
 }
@@ -152,11 +145,7 @@ impl Counter<'_> {
             return Ok(cost);
         }
         let graph = self.graph;
-        let mut cost = Cost {
-            steps: 0,
-            checks: 1,
-            height: 0,
-        };
+        let mut cost = Cost { steps: 0, checks: 1, height: 0 };
         let Some(node) = graph.node(id) else {
             return Ok(cost);
         };
@@ -231,12 +220,7 @@ fn reached<'v>(
         }
         (Place::Item, Part::Value(Value::Array(items))) => {
             let index = edge.key.parse::<usize>().ok();
-            Box::new(
-                index
-                    .and_then(|index| items.get(index))
-                    .into_iter()
-                    .map(Part::Value),
-            )
+            Box::new(index.and_then(|index| items.get(index)).into_iter().map(Part::Value))
         }
         (Place::Items, Part::Value(Value::Array(items))) => Box::new(items.iter().map(Part::Value)),
         _ => nothing(),

@@ -1,9 +1,5 @@
 //! Schemas and values of strangers cost little, fetch nothing, and never panic.
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test may fail loudly"
-)]
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test may fail loudly")]
 
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
@@ -42,11 +38,8 @@ fn a_reference_to_the_network_makes_no_connection() {
     let found = refusal(&json!({"$schema": address}));
     let reason = "it is no known draft: use 2020-12, 2019-09, 7, 6 or 4, or leave it out";
     let at = "/$schema".to_owned();
-    let expected = SchemaError::Reference {
-        at,
-        reference: address.clone(),
-        reason: reason.to_owned(),
-    };
+    let expected =
+        SchemaError::Reference { at, reference: address.clone(), reason: reason.to_owned() };
     assert_eq!(found, expected);
     refusal(&json!({"$id": address, "$ref": "other.json"}));
     // A draft of a part that nobody knows is read as 2020-12.
@@ -96,13 +89,8 @@ fn references_inside_the_document_and_to_meta_schemas_work() {
 #[test]
 fn a_reference_that_leads_nowhere_is_told() {
     let found = refusal(&json!({"properties": {"a": {"$ref": "#/$defs/missing"}}}));
-    let SchemaError::Reference { at, reference, .. } = found else {
-        unreachable!("{found}")
-    };
-    assert_eq!(
-        (at.as_str(), reference.as_str()),
-        ("/properties/a/$ref", "#/$defs/missing")
-    );
+    let SchemaError::Reference { at, reference, .. } = found else { unreachable!("{found}") };
+    assert_eq!((at.as_str(), reference.as_str()), ("/properties/a/$ref", "#/$defs/missing"));
     refusal(&json!({"properties": {"a": {"$ref": ""}}}));
 }
 
@@ -112,10 +100,7 @@ fn references_without_progress_are_refused() {
         (json!({"$ref": "#"}), ""),
         (json!({"allOf": [{"$ref": "#"}]}), ""),
         (json!({"not": {"$ref": "#"}}), ""),
-        (
-            json!({"$dynamicAnchor": "a", "anyOf": [{"$dynamicRef": "#a"}]}),
-            "",
-        ),
+        (json!({"$dynamicAnchor": "a", "anyOf": [{"$dynamicRef": "#a"}]}), ""),
         (
             json!({"$ref": "#/$defs/a", "$defs": {
                 "a": {"anyOf": [{"$ref": "#/$defs/b"}, {"type": "null"}]},
@@ -127,13 +112,7 @@ fn references_without_progress_are_refused() {
             "/properties/b",
         ),
     ] {
-        assert_eq!(
-            refusal(&schema),
-            SchemaError::Cycle {
-                at: place.to_owned()
-            },
-            "{schema}"
-        );
+        assert_eq!(refusal(&schema), SchemaError::Cycle { at: place.to_owned() }, "{schema}");
     }
 }
 
@@ -169,10 +148,7 @@ fn recursive_trees_are_taken() {
 pub(crate) fn doubling(levels: usize, apply: impl Fn(&str) -> Value) -> Value {
     let mut definitions = serde_json::Map::new();
     for level in 0..levels {
-        definitions.insert(
-            format!("d{level}"),
-            apply(&format!("#/$defs/d{}", level + 1)),
-        );
+        definitions.insert(format!("d{level}"), apply(&format!("#/$defs/d{}", level + 1)));
     }
     definitions.insert(format!("d{levels}"), json!({"type": "string"}));
     json!({"$defs": definitions, "$ref": "#/$defs/d0"})
@@ -181,32 +157,20 @@ pub(crate) fn doubling(levels: usize, apply: impl Fn(&str) -> Value) -> Value {
 #[test]
 fn doubling_chains_are_refused_at_once() {
     for keyword in ["anyOf", "allOf", "oneOf"] {
-        let chain = doubling(
-            28,
-            |next| json!({keyword: [{"$ref": next}, {"$ref": next}]}),
-        );
+        let chain = doubling(28, |next| json!({keyword: [{"$ref": next}, {"$ref": next}]}));
         let limit = Bounds::default().unfold;
         let found = refusal(&chain);
         assert!(
             matches!(found, SchemaError::TooMuchUnfolding { limit: told, .. } if told == limit)
         );
     }
-    let conditions = doubling(
-        28,
-        |next| json!({"if": {"$ref": next}, "then": {"$ref": next}}),
-    );
-    assert!(matches!(
-        refusal(&conditions),
-        SchemaError::TooMuchUnfolding { .. }
-    ));
+    let conditions = doubling(28, |next| json!({"if": {"$ref": next}, "then": {"$ref": next}}));
+    assert!(matches!(refusal(&conditions), SchemaError::TooMuchUnfolding { .. }));
     let dependent = doubling(
         28,
         |next| json!({"dependentSchemas": {"a": {"$ref": next}, "b": {"not": {"$ref": next}}}}),
     );
-    assert!(matches!(
-        refusal(&dependent),
-        SchemaError::TooMuchUnfolding { .. }
-    ));
+    assert!(matches!(refusal(&dependent), SchemaError::TooMuchUnfolding { .. }));
 }
 
 #[test]
@@ -214,21 +178,12 @@ fn the_unfold_bound_is_exact() {
     // Each level is an `anyOf` with two references: 1 + 2 * (1 + below); the last is 1.
     let visits = (0..5).fold(1, |below, _| 1 + 2 * (1 + below)) + 1;
     let chain = doubling(5, |next| json!({"anyOf": [{"$ref": next}, {"$ref": next}]}));
-    let exact = Bounds {
-        unfold: visits,
-        ..Bounds::default()
-    };
-    let less = Bounds {
-        unfold: visits - 1,
-        ..Bounds::default()
-    };
+    let exact = Bounds { unfold: visits, ..Bounds::default() };
+    let less = Bounds { unfold: visits - 1, ..Bounds::default() };
     assert!(Schema::compile_within(&chain, &exact).is_ok());
     assert_eq!(
         Schema::compile_within(&chain, &less).unwrap_err(),
-        SchemaError::TooMuchUnfolding {
-            at: String::new(),
-            limit: visits - 1
-        }
+        SchemaError::TooMuchUnfolding { at: String::new(), limit: visits - 1 }
     );
 }
 
@@ -244,9 +199,8 @@ fn parts_that_refer_to_each_other_in_many_ways_are_refused() {
             };
             json!({"$id": format!("r{index}"), "$dynamicAnchor": "a", "properties": properties})
         };
-        let parts: serde_json::Map<_, _> = (0..count)
-            .map(|index| (format!("r{index}"), part(index)))
-            .collect();
+        let parts: serde_json::Map<_, _> =
+            (0..count).map(|index| (format!("r{index}"), part(index))).collect();
         json!({"$id": "http://example.com/", "$defs": parts, "$ref": "r0"})
     };
     for dynamic in [json!({}), json!({"$dynamicRef": "#a"})] {
@@ -256,29 +210,18 @@ fn parts_that_refer_to_each_other_in_many_ways_are_refused() {
         for count in [12, 16, 32, 64, 200] {
             let taken = Schema::compile(&parts(count, &dynamic)).map(|_| ());
             if count > 16 {
-                assert_eq!(
-                    taken,
-                    Err(SchemaError::TooManyWays { limit: 2_000 }),
-                    "{count}"
-                );
+                assert_eq!(taken, Err(SchemaError::TooManyWays { limit: 2_000 }), "{count}");
             }
         }
         println!("{:?}", begun.elapsed());
-        assert!(
-            begun.elapsed() < Duration::from_secs(3),
-            "{:?}",
-            begun.elapsed()
-        );
+        assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
     }
 }
 
 #[test]
 fn long_chains_of_references_are_refused() {
     let chain = doubling(1_000, |next| json!({"$ref": next}));
-    assert!(matches!(
-        refusal(&chain),
-        SchemaError::ChainTooLong { limit: 128, .. }
-    ));
+    assert!(matches!(refusal(&chain), SchemaError::ChainTooLong { limit: 128, .. }));
 }
 
 #[test]
@@ -287,10 +230,7 @@ fn documents_are_bounded_in_bytes_depth_and_subschemas() {
     let empty = text(0).to_string().len();
     let limit = Bounds::default().bytes;
     assert!(Schema::compile(&text(limit - empty)).is_ok());
-    assert_eq!(
-        refusal(&text(limit - empty + 1)),
-        SchemaError::TooLarge { limit }
-    );
+    assert_eq!(refusal(&text(limit - empty + 1)), SchemaError::TooLarge { limit });
 
     let mut nested = json!({"type": "string"});
     for _ in 0..15 {
@@ -298,10 +238,7 @@ fn documents_are_bounded_in_bytes_depth_and_subschemas() {
     }
     assert!(Schema::compile(&json!({"not": nested})).is_ok());
     let at = format!("/items/not{}", "/properties/a".repeat(15));
-    assert_eq!(
-        refusal(&json!({"items": {"not": nested}})),
-        SchemaError::TooDeep { at, limit: 32 }
-    );
+    assert_eq!(refusal(&json!({"items": {"not": nested}})), SchemaError::TooDeep { at, limit: 32 });
 
     let wide = |count: usize| {
         let name = |index: usize| (format!("p{index}"), json!({"type": "string"}));
@@ -309,10 +246,7 @@ fn documents_are_bounded_in_bytes_depth_and_subschemas() {
     };
     assert!(Schema::compile(&wide(1_999)).is_ok());
     let at = "/properties/p1999".to_owned();
-    assert_eq!(
-        refusal(&wide(2_000)),
-        SchemaError::TooManySubschemas { at, limit: 2_000 }
-    );
+    assert_eq!(refusal(&wide(2_000)), SchemaError::TooManySubschemas { at, limit: 2_000 });
     assert!(Schema::compile(&wide(10_000)).is_err());
 }
 
@@ -342,9 +276,8 @@ fn patterns_of_a_backtracking_engine_are_refused() {
     let long = "a".repeat(1025);
     let schema = json!({"properties": {"a": {"pattern": long}}});
     assert!(matches!(refusal(&schema), SchemaError::Pattern { .. }));
-    let many: serde_json::Map<_, _> = (0..33)
-        .map(|index| (format!("^a{index}"), json!({})))
-        .collect();
+    let many: serde_json::Map<_, _> =
+        (0..33).map(|index| (format!("^a{index}"), json!({}))).collect();
     let found = refusal(&json!({"patternProperties": many}));
     let at = "/patternProperties".to_owned();
     assert_eq!(found, SchemaError::TooManyPatterns { at, limit: 32 });
@@ -356,18 +289,11 @@ fn ordinary_patterns_are_taken() {
         (r"^[A-Za-z0-9_-]{1,64}$", "a_b", "a b"),
         (r"^\d{4}-\d{2}-\d{2}$", "2026-01-31", "31.1.2026"),
         (r"^\p{L}{1,9}$", "Zürich", "1"),
-        (
-            r"^([a-z0-9]+(-[a-z0-9]+)*\.)+[a-z]{2,}$",
-            "a-b.example.com",
-            "localhost",
-        ),
+        (r"^([a-z0-9]+(-[a-z0-9]+)*\.)+[a-z]{2,}$", "a-b.example.com", "localhost"),
         (r"^[^\s@]+@[^\s@]+\.[^\s@]+$", "a@b.ch", "a@b"),
     ] {
         let schema = Schema::compile(&json!({"type": "string", "pattern": pattern})).unwrap();
-        assert!(
-            schema.is_valid(&json!(good)) && !schema.is_valid(&json!(bad)),
-            "{pattern}"
-        );
+        assert!(schema.is_valid(&json!(good)) && !schema.is_valid(&json!(bad)), "{pattern}");
     }
 }
 
@@ -377,13 +303,7 @@ fn an_unknown_type_makes_no_schema() {
         let found = refusal(&json!({"type": "object", "properties": {"a": {"type": name}}}));
         let types = "string, integer, number, boolean, array, object or null";
         let reason = format!("\"{name}\" is no type: use {types}");
-        assert_eq!(
-            found,
-            SchemaError::Invalid {
-                at: "/properties/a/type".to_owned(),
-                reason
-            }
-        );
+        assert_eq!(found, SchemaError::Invalid { at: "/properties/a/type".to_owned(), reason });
     }
     let refused = Schema::compile(&json!("text")).unwrap_err();
     assert!(matches!(refused, SchemaError::Invalid { .. }));
@@ -414,8 +334,5 @@ fn nested_unevaluated_properties_are_bounded() {
     for _ in 0..9 {
         source = json!({"anyOf": [source], "unevaluatedProperties": false});
     }
-    assert!(matches!(
-        refusal(&source),
-        SchemaError::TooMuchUnfolding { .. }
-    ));
+    assert!(matches!(refusal(&source), SchemaError::TooMuchUnfolding { .. }));
 }

@@ -6,11 +6,7 @@ use toolcrib_json::{Schema, Violation, Violations};
 
 /// What is told about a wrong value.
 fn told(schema: &Value, instance: &Value) -> String {
-    Schema::compile(schema)
-        .unwrap()
-        .check(instance)
-        .unwrap_err()
-        .to_string()
+    Schema::compile(schema).unwrap().check(instance).unwrap_err().to_string()
 }
 
 fn event() -> Value {
@@ -47,80 +43,40 @@ fn every_place_is_told_at_once() {
     let mut sorted = found.places.clone();
     sorted.sort_by_key(|place| places.iter().position(|other| other == place));
     assert_eq!((sorted, found.more), (places, 0));
-    assert!(
-        found
-            .to_string()
-            .contains("`/start`: expected a string (date-time), got 5")
-    );
-    assert!(
-        found
-            .to_string()
-            .contains("`/titel`: not a known argument, did you mean `title`?")
-    );
+    assert!(found.to_string().contains("`/start`: expected a string (date-time), got 5"));
+    assert!(found.to_string().contains("`/titel`: not a known argument, did you mean `title`?"));
 }
 
 #[test]
 fn common_keywords_are_told_in_words() {
     for (name, value, expected) in [
-        (
-            "title",
-            json!(""),
-            r#"expected at least 1 character, got """#,
-        ),
+        ("title", json!(""), r#"expected at least 1 character, got """#),
         (
             "title",
             json!("x".repeat(21)),
             r#"expected at most 20 characters, got "xxxxxxxxxxxxxxxxxxxxx""#,
         ),
-        (
-            "duration",
-            json!("2h"),
-            r#"expected one of "30m", "1h", got "2h""#,
-        ),
-        (
-            "duration",
-            json!(2),
-            r#"expected one of "30m", "1h", got 2"#,
-        ),
+        ("duration", json!("2h"), r#"expected one of "30m", "1h", got "2h""#),
+        ("duration", json!(2), r#"expected one of "30m", "1h", got 2"#),
         ("guests", json!("a@b"), r#"expected an array, got "a@b""#),
-        (
-            "guests",
-            json!(["a@b", "a@b"]),
-            r#"expected items that all differ, got ["a@b","a@b"]"#,
-        ),
-        (
-            "guests",
-            json!(["@a", "@b", "@c"]),
-            r#"expected at most 2 items, got ["@a","@b","@c"]"#,
-        ),
+        ("guests", json!(["a@b", "a@b"]), r#"expected items that all differ, got ["a@b","a@b"]"#),
+        ("guests", json!(["@a", "@b", "@c"]), r#"expected at most 2 items, got ["@a","@b","@c"]"#),
         ("seats", json!(0), "expected at least 1, got 0"),
         ("seats", json!(10), "expected less than 10, got 10"),
         ("seats", json!(1.5), "expected an integer or null, got 1.5"),
     ] {
         let mut arguments = json!({"title": "t", "start": "s"});
-        arguments
-            .as_object_mut()
-            .unwrap()
-            .insert(name.to_owned(), value);
+        arguments.as_object_mut().unwrap().insert(name.to_owned(), value);
         assert_eq!(told(&event(), &arguments), format!("`/{name}`: {expected}"));
     }
     let pattern = json!({"title": "t", "start": "s", "guests": ["a"]});
     let expected = r#"`/guests/0`: expected text that matches `@`, got "a""#;
     assert_eq!(told(&event(), &pattern), expected);
-    assert_eq!(
-        told(&json!({"const": {"a": 1}}), &json!(2)),
-        r#"expected {"a":1}, got 2"#
-    );
-    assert_eq!(
-        told(&json!({"multipleOf": 3}), &json!(4)),
-        "expected a multiple of 3, got 4"
-    );
+    assert_eq!(told(&json!({"const": {"a": 1}}), &json!(2)), r#"expected {"a":1}, got 2"#);
+    assert_eq!(told(&json!({"multipleOf": 3}), &json!(4)), "expected a multiple of 3, got 4");
     let not = told(&json!({"not": {"type": "string"}}), &json!("x"));
     assert_eq!(not, r#"expected nothing of {"type":"string"}, got "x""#);
-    assert_eq!(
-        told(&json!(false), &json!(1)),
-        "expected nothing here, got 1"
-    );
+    assert_eq!(told(&json!(false), &json!(1)), "expected nothing here, got 1");
 }
 
 #[test]
@@ -130,14 +86,8 @@ fn long_listings_are_cut() {
     assert_eq!(told(&json!({"enum": options}), &json!(99)), expected);
     let names: Vec<String> = (0..20).map(|index| format!("champion_{index}")).collect();
     let found = told(&json!({"enum": names}), &json!("CHAMPION 19"));
-    assert!(
-        found.contains(r#""champion_7", … "champion_19", (20 in all)"#),
-        "{found}"
-    );
-    let many = told(
-        &json!({"items": {"type": "null"}}),
-        &json!([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]),
-    );
+    assert!(found.contains(r#""champion_7", … "champion_19", (20 in all)"#), "{found}");
+    let many = told(&json!({"items": {"type": "null"}}), &json!([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]));
     assert_eq!(many.matches("expected null").count(), Violations::MOST);
     assert!(many.ends_with("; and 2 more"), "{many}");
 }
@@ -148,10 +98,7 @@ fn values_are_shown_on_one_short_line() {
         let found = Schema::compile(&json!({"type": "null"})).unwrap();
         found.check(&value).unwrap_err().places.remove(0).got
     };
-    assert_eq!(
-        got(json!("a\nb\u{1b}[31m\u{202e}")),
-        r#""a\nb\u001b[31m\u{202e}""#
-    );
+    assert_eq!(got(json!("a\nb\u{1b}[31m\u{202e}")), r#""a\nb\u001b[31m\u{202e}""#);
     assert_eq!(got(json!("x".repeat(100_000))).chars().count(), 61);
     assert_eq!(got(json!({"k": "x".repeat(1_000)})).chars().count(), 61);
     assert_eq!(got(Value::from(vec![0; 100_000])).chars().count(), 61);
@@ -191,18 +138,9 @@ fn of_alternatives_the_one_that_was_meant_is_told() {
         assert_eq!(found, "`/shape`: expected an object or null, got 3");
     }
     let optional = json!({"anyOf": [{"type": "integer"}, {"type": "null"}]});
-    assert_eq!(
-        told(&optional, &json!("x")),
-        r#"expected an integer or null, got "x""#
-    );
-    let both = told(
-        &json!({"oneOf": [{"type": "integer"}, {"type": "number"}]}),
-        &json!(1),
-    );
-    assert_eq!(
-        both,
-        "expected a value that fits only one of the alternatives, got 1"
-    );
+    assert_eq!(told(&optional, &json!("x")), r#"expected an integer or null, got "x""#);
+    let both = told(&json!({"oneOf": [{"type": "integer"}, {"type": "number"}]}), &json!(1));
+    assert_eq!(both, "expected a value that fits only one of the alternatives, got 1");
 }
 
 #[test]

@@ -49,9 +49,8 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-const TYPES: &[&str] = &[
-    "string", "integer", "number", "boolean", "null", "array", "object", "dict",
-];
+const TYPES: &[&str] =
+    &["string", "integer", "number", "boolean", "null", "array", "object", "dict"];
 const REFERENCES: &[&str] = &[
     "#",
     "",
@@ -145,14 +144,8 @@ const SINGLE: &[&str] = &[
     "additionalItems",
 ];
 const LISTS: &[&str] = &["allOf", "anyOf", "oneOf", "prefixItems", "items"];
-const MAPS: &[&str] = &[
-    "properties",
-    "properties",
-    "$defs",
-    "definitions",
-    "patternProperties",
-    "dependentSchemas",
-];
+const MAPS: &[&str] =
+    &["properties", "properties", "$defs", "definitions", "patternProperties", "dependentSchemas"];
 
 fn schema() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
@@ -165,42 +158,25 @@ fn schema() -> impl Strategy<Value = Value> {
         let child = prop_oneof![
             (prop::sample::select(SINGLE), inner.clone())
                 .prop_map(|(key, one)| (key.to_owned(), one)),
-            (
-                prop::sample::select(LISTS),
-                prop::collection::vec(inner.clone(), 0..4)
-            )
+            (prop::sample::select(LISTS), prop::collection::vec(inner.clone(), 0..4))
                 .prop_map(|(key, list)| (key.to_owned(), json!(list))),
-            (
-                prop::sample::select(MAPS),
-                prop::collection::vec((name(), inner), 0..4)
-            )
-                .prop_map(|(key, map)| {
-                    (
-                        key.to_owned(),
-                        Value::from(map.into_iter().collect::<Map<_, _>>()),
-                    )
-                }),
+            (prop::sample::select(MAPS), prop::collection::vec((name(), inner), 0..4)).prop_map(
+                |(key, map)| {
+                    (key.to_owned(), Value::from(map.into_iter().collect::<Map<_, _>>()))
+                }
+            ),
         ];
-        (
-            prop::collection::vec(assertion(), 0..3),
-            prop::collection::vec(child, 0..4),
+        (prop::collection::vec(assertion(), 0..3), prop::collection::vec(child, 0..4)).prop_map(
+            |(assertions, children)| {
+                Value::from(assertions.into_iter().chain(children).collect::<Map<_, _>>())
+            },
         )
-            .prop_map(|(assertions, children)| {
-                Value::from(
-                    assertions
-                        .into_iter()
-                        .chain(children)
-                        .collect::<Map<_, _>>(),
-                )
-            })
     })
 }
 
 /// Well-formed schemas as tools have them.
 fn parameter() -> impl Strategy<Value = Value> {
-    let types = vec![
-        "string", "integer", "number", "boolean", "null", "array", "object",
-    ];
+    let types = vec!["string", "integer", "number", "boolean", "null", "array", "object"];
     let leaf = prop_oneof![
         4 => prop::sample::select(types.clone()).prop_map(|one| json!({"type": one})),
         1 => prop::collection::btree_set(prop::sample::select(types), 1..3)
@@ -211,9 +187,7 @@ fn parameter() -> impl Strategy<Value = Value> {
     ];
     leaf.prop_recursive(3, 12, 3, |inner| {
         prop_oneof![
-            inner
-                .clone()
-                .prop_map(|items| json!({"type": "array", "items": items})),
+            inner.clone().prop_map(|items| json!({"type": "array", "items": items})),
             (
                 prop::sample::select(vec!["anyOf", "oneOf", "allOf"]),
                 prop::collection::vec(inner.clone(), 1..4)

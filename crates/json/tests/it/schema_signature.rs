@@ -43,9 +43,8 @@ fn long_listings_and_lines_are_cut() {
     let schema = json!({"properties": {"a": {"enum": options}}});
     let told = r#"f(a?: "0"|"1"|"2"|"3"|"4"|"5"|…)"#;
     assert_eq!(signature("f", &schema), told);
-    let names: serde_json::Map<_, _> = (0..1_000)
-        .map(|index| (format!("argument_{index}"), json!({"type": "string"})))
-        .collect();
+    let names: serde_json::Map<_, _> =
+        (0..1_000).map(|index| (format!("argument_{index}"), json!({"type": "string"}))).collect();
     let line = signature("f", &json!({"properties": names}));
     assert!(line.chars().count() <= 401 && line.ends_with('…'), "{line}");
 }
@@ -58,23 +57,14 @@ fn any_value_has_a_signature() {
         (json!([]), "f()"),
         (json!({"$ref": "#"}), "f()"),
         (json!({"properties": 5}), "f()"),
-        (
-            json!({"$ref": "#/$defs/a", "$defs": {"a": {"properties": {"x": true}}}}),
-            "f(x?: any)",
-        ),
-        (
-            json!({"properties": {"a": {"$ref": "#/properties/a"}}}),
-            "f(a?: any)",
-        ),
+        (json!({"$ref": "#/$defs/a", "$defs": {"a": {"properties": {"x": true}}}}), "f(x?: any)"),
+        (json!({"properties": {"a": {"$ref": "#/properties/a"}}}), "f(a?: any)"),
         (
             json!({"properties": {"a": {"$ref": "http://x"}, "b\n": {"type": 5}}}),
             "f(a?: any, b\\u{a}?: any)",
         ),
         (json!({"properties": {"a": {"anyOf": []}}}), "f(a?: any)"),
-        (
-            json!({"properties": {"n": {"$ref": "#"}}}),
-            "f(n?: {n?: {n?: object}})",
-        ),
+        (json!({"properties": {"n": {"$ref": "#"}}}), "f(n?: {n?: {n?: object}})"),
     ] {
         assert_eq!(signature("f", &schema), told, "{schema}");
     }

@@ -36,10 +36,9 @@ fn run(draft: &str) {
     let documents = Documents::new(remotes(&files, draft)).unwrap();
     let (mut passed, mut refused, mut failures) = (0, Vec::new(), Vec::new());
     let folder = format!("tests/{draft}/");
-    let required = files.iter().filter(|(path, _)| {
-        path.strip_prefix(&folder)
-            .is_some_and(|name| !name.contains('/'))
-    });
+    let required = files
+        .iter()
+        .filter(|(path, _)| path.strip_prefix(&folder).is_some_and(|name| !name.contains('/')));
     for (path, cases) in required {
         for case in cases.as_array().unwrap() {
             let description = case["description"].as_str().unwrap();
@@ -67,16 +66,9 @@ fn run(draft: &str) {
         }
     }
     let not_run: usize = refused.iter().map(|(_, tests)| tests).sum();
-    println!(
-        "{draft}: {passed} passed, {} failed, {not_run} refused",
-        failures.len()
-    );
+    println!("{draft}: {passed} passed, {} failed, {not_run} refused", failures.len());
     assert_eq!(failures, Vec::<String>::new(), "{draft}");
-    assert_eq!(
-        refused,
-        Vec::new(),
-        "{draft}: the default bounds refuse none of the suite"
-    );
+    assert_eq!(refused, Vec::new(), "{draft}: the default bounds refuse none of the suite");
     assert!(passed > 600, "{draft}: only {passed} tests were found");
 }
 
@@ -105,12 +97,7 @@ fn remotes(files: &BTreeMap<String, Value>, draft: &str) -> Vec<(String, Value)>
         .iter()
         .filter_map(|(path, value)| Some((path.strip_prefix("remotes/")?, value)))
         .filter(|(name, _)| of_draft(name))
-        .map(|(name, value)| {
-            (
-                format!("http://localhost:1234/{name}"),
-                with_draft(value, draft),
-            )
-        })
+        .map(|(name, value)| (format!("http://localhost:1234/{name}"), with_draft(value, draft)))
         .collect()
 }
 
@@ -122,16 +109,8 @@ fn files() -> BTreeMap<String, Value> {
     let mut files = BTreeMap::new();
     for entry in archive.entries().unwrap() {
         let mut entry = entry.unwrap();
-        let path = entry
-            .path()
-            .unwrap()
-            .to_string_lossy()
-            .trim_start_matches("./")
-            .to_owned();
-        if Path::new(&path)
-            .extension()
-            .is_some_and(|extension| extension == "json")
-        {
+        let path = entry.path().unwrap().to_string_lossy().trim_start_matches("./").to_owned();
+        if Path::new(&path).extension().is_some_and(|extension| extension == "json") {
             let mut text = String::new();
             entry.read_to_string(&mut text).unwrap();
             files.insert(path, serde_json::from_str(&text).unwrap());

@@ -27,18 +27,14 @@ struct Call {
 }
 
 fn data(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../../shared/data")
-        .join(path)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(path)
 }
 
 fn lines(path: &str) -> Vec<Value> {
     let path = data(path);
     let text = std::fs::read_to_string(&path)
         .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 fn text<'v>(value: &'v Value, key: &str) -> &'v str {
@@ -49,30 +45,19 @@ fn text<'v>(value: &'v Value, key: &str) -> &'v str {
 fn live_calls() -> Vec<Call> {
     let tools = lines("retrieval/livemcpbench/tools.jsonl");
     let parameters = |tool: &Value| tool.get("parameters").cloned().unwrap_or(json!({}));
-    let schemas: HashMap<String, Value> = tools
-        .iter()
-        .map(|tool| (text(tool, "id").to_owned(), parameters(tool)))
-        .collect();
+    let schemas: HashMap<String, Value> =
+        tools.iter().map(|tool| (text(tool, "id").to_owned(), parameters(tool))).collect();
     let calls = lines("formats/livemcp-real-calls.jsonl");
     assert_eq!(calls.len(), 531);
-    let known = calls
-        .into_iter()
-        .filter(|call| text(call, "verdict") != "unknown_tool");
+    let known = calls.into_iter().filter(|call| text(call, "verdict") != "unknown_tool");
     known
         .map(|call| {
             let what = format!("{}::{}", text(&call, "server"), text(&call, "tool"));
-            let schema = schemas
-                .get(&what)
-                .unwrap_or_else(|| panic!("{what} is not there"))
-                .clone();
+            let schema =
+                schemas.get(&what).unwrap_or_else(|| panic!("{what} is not there")).clone();
             let valid = text(&call, "verdict") == "valid";
             let arguments = call.get("params").cloned().unwrap();
-            Call {
-                what,
-                schema,
-                arguments,
-                valid,
-            }
+            Call { what, schema, arguments, valid }
         })
         .collect()
 }
@@ -83,10 +68,8 @@ fn leaderboard_calls() -> Vec<Call> {
         let functions = case.get("functions").and_then(Value::as_array).unwrap();
         for call in case.get("calls").and_then(Value::as_array).unwrap() {
             let name = text(call, "name");
-            let function = functions
-                .iter()
-                .find(|function| text(function, "name") == name)
-                .unwrap();
+            let function =
+                functions.iter().find(|function| text(function, "name") == name).unwrap();
             found.push(Call {
                 what: format!("{} {name}", text(&case, "id")),
                 schema: function.get("parameters").cloned().unwrap(),
@@ -116,15 +99,8 @@ fn compare(name: &str, calls: &[Call]) -> (usize, usize, usize) {
             writeln!(told, "  {}: {violations}; coerced: {notes:?}", call.what).unwrap();
         }
     }
-    println!(
-        "{name}: {} calls, {valid} valid, {coerced} more once coerced\n{told}",
-        calls.len()
-    );
-    assert_eq!(
-        differing,
-        Vec::<String>::new(),
-        "{name}: other verdicts than recorded"
-    );
+    println!("{name}: {} calls, {valid} valid, {coerced} more once coerced\n{told}", calls.len());
+    assert_eq!(differing, Vec::<String>::new(), "{name}: other verdicts than recorded");
     (calls.len(), valid, coerced)
 }
 
@@ -142,29 +118,15 @@ fn verdicts_on_leaderboard_calls_equal_the_recorded_ones() {
 
 #[test]
 fn verdicts_equal_those_of_python_where_it_is_there() {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a test is told by it where Python is"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "a test is told by it where Python is")]
     let Ok(python) = std::env::var("TOOLCRIB_PYTHON") else {
         println!("TOOLCRIB_PYTHON is not set: the recorded verdicts must do");
         return;
     };
-    let calls: Vec<Call> = live_calls()
-        .into_iter()
-        .chain(leaderboard_calls())
-        .collect();
+    let calls: Vec<Call> = live_calls().into_iter().chain(leaderboard_calls()).collect();
     let mut cases = String::new();
-    for Call {
-        schema, arguments, ..
-    } in &calls
-    {
-        writeln!(
-            cases,
-            "{}",
-            json!({"schema": schema, "instance": arguments})
-        )
-        .unwrap();
+    for Call { schema, arguments, .. } in &calls {
+        writeln!(cases, "{}", json!({"schema": schema, "instance": arguments})).unwrap();
     }
     let verdicts = ask(&python, cases);
     let verdicts: Vec<&str> = verdicts.lines().collect();
@@ -181,10 +143,7 @@ fn verdicts_equal_those_of_python_where_it_is_there() {
 }
 
 fn ask(python: &str, cases: String) -> String {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a test asks another implementation"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "a test asks another implementation")]
     let mut child = std::process::Command::new(python)
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/py/verdicts.py"))
         .stdin(Stdio::piped())
@@ -221,10 +180,7 @@ fn the_schemas_of_all_known_tools_compile_and_have_signatures() {
                 Err(error) => refused.push(format!("{name}: {error}")),
             }
             let line = signature(name, source);
-            assert!(
-                line.chars().count() <= 401 && !line.contains('\n'),
-                "{line}"
-            );
+            assert!(line.chars().count() <= 401 && !line.contains('\n'), "{line}");
         }
         assert_eq!(refused, Vec::<String>::new(), "{path}");
     }

@@ -11,9 +11,7 @@ use toolcrib_testkit::fuzz::TARGETS;
 const LONGEST: Duration = Duration::from_secs(10);
 
 fn folder(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../fuzz")
-        .join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz").join(name)
 }
 
 /// The files or folders below one, sorted.
@@ -26,10 +24,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 
 /// The names of what stands in a folder, without endings.
 fn stems(folder: &Path) -> Vec<String> {
-    let stem = |path: PathBuf| {
-        path.file_stem()
-            .map(|stem| stem.to_string_lossy().into_owned())
-    };
+    let stem = |path: PathBuf| path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     entries(folder).into_iter().filter_map(stem).collect()
 }
 
@@ -57,28 +52,17 @@ fn every_target_has_a_file_a_manifest_entry_and_seeds() {
     assert_eq!(stems(&folder("corpus")), names);
     let manifest = fs::read_to_string(folder("Cargo.toml")).unwrap();
     let (_, bins) = manifest.split_once("[[bin]]").unwrap();
-    let binaries: Vec<&str> = bins
-        .lines()
-        .filter_map(|line| line.strip_prefix("name = "))
-        .collect();
+    let binaries: Vec<&str> =
+        bins.lines().filter_map(|line| line.strip_prefix("name = ")).collect();
     let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
     assert_eq!(binaries, quoted);
 }
 
 #[test]
 fn the_corpus_stays_small() {
-    let seeds: Vec<Vec<PathBuf>> = TARGETS
-        .iter()
-        .map(|(target, _)| entries(&folder("corpus").join(target)))
-        .collect();
+    let seeds: Vec<Vec<PathBuf>> =
+        TARGETS.iter().map(|(target, _)| entries(&folder("corpus").join(target))).collect();
     let most = seeds.iter().map(Vec::len).max();
-    let bytes: u64 = seeds
-        .iter()
-        .flatten()
-        .map(|seed| fs::metadata(seed).unwrap().len())
-        .sum();
-    assert!(
-        most < Some(100) && bytes < 200_000,
-        "{most:?} seeds in a folder, {bytes} bytes"
-    );
+    let bytes: u64 = seeds.iter().flatten().map(|seed| fs::metadata(seed).unwrap().len()).sum();
+    assert!(most < Some(100) && bytes < 200_000, "{most:?} seeds in a folder, {bytes} bytes");
 }
