@@ -6,7 +6,11 @@ use super::merge::merge;
 use super::{Key, Lost, Unsayable, is_bounded, keys, pointer, resolve, type_list, words};
 
 /// Most steps that the combinators of one root may take.
-const MOST_STEPS: usize = 200;
+const MOST_STEPS: usize = 1_000;
+/// Deepest nesting of its forms.
+const DEEPEST: usize = 8;
+/// Most forms that a description lists.
+const MOST_LISTED: usize = 20;
 
 /// A schema whose root is an object.
 pub(super) struct Root {
@@ -40,6 +44,7 @@ pub(super) fn object(source: &Value, key: Key) -> Result<Root, Unsayable> {
         lost: Vec::new(),
         notes: Vec::new(),
         steps: 0,
+        depth: 0,
     };
     for (key, wire) in renamed.iter().take(20) {
         flattening
@@ -47,6 +52,9 @@ pub(super) fn object(source: &Value, key: Key) -> Result<Root, Unsayable> {
             .push(format!("`{wire}` stands for `{key}`"));
     }
     let schema = flattening.flatten(schema);
+    if flattening.steps >= MOST_STEPS {
+        return Err("its root has too many forms".to_owned());
+    }
     let (lost, notes) = (flattening.lost, flattening.notes);
     let schema = as_object(schema)?;
     Ok(Root {
@@ -84,6 +92,7 @@ struct Flattening<'a> {
     lost: Vec<Lost>,
     notes: Vec<String>,
     steps: usize,
+    depth: usize,
 }
 
 impl Flattening<'_> {
@@ -145,6 +154,7 @@ impl Flattening<'_> {
     }
 
     /// One object that holds the fields of all branches; which belong together is said in words.
+    /// Forms within forms that lie too deep use up all steps, and the schema is refused.
     fn unite(
         &mut self,
         base: Map<String, Value>,
@@ -152,19 +162,26 @@ impl Flattening<'_> {
         branches: &[Value],
     ) -> Map<String, Value> {
         let mut forms: Vec<Map<String, Value>> = Vec::new();
-        for branch in branches.iter().filter_map(Value::as_object) {
+        for branch in branches
+            .iter()
+            .filter(|branch| **branch != Value::Bool(false))
+        {
+            self.steps += 1;
+            if self.depth > DEEPEST {
+                self.steps = MOST_STEPS;
+            }
             if self.steps >= MOST_STEPS {
                 break;
             }
-            self.steps += 1;
             let mut inner = Flattening {
                 document: self.document,
                 lost: Vec::new(),
                 notes: Vec::new(),
                 steps: self.steps,
+                depth: self.depth + 1,
             };
-            let form = inner.flatten(branch.clone());
-            self.steps = inner.steps.max(self.steps);
+            let form = inner.flatten(branch.as_object().cloned().unwrap_or_default());
+            self.steps = inner.steps;
             self.lost.extend(inner.lost);
             self.notes.extend(inner.notes);
             if form
@@ -179,7 +196,10 @@ impl Flattening<'_> {
         } else {
             "at least one"
         };
-        let listed: Vec<_> = forms.iter().map(in_words).collect();
+        let mut listed: Vec<_> = forms.iter().take(MOST_LISTED).map(in_words).collect();
+        if let Some(more @ 1..) = forms.len().checked_sub(MOST_LISTED) {
+            listed.push(format!("one of {more} more"));
+        }
         self.lose(
             combinator,
             format!("give {count} of these forms: {}", listed.join(" or ")),

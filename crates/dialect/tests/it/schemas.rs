@@ -75,6 +75,30 @@ fn a_root_of_forms_becomes_one_object_and_the_forms_are_said() {
 }
 
 #[test]
+fn a_root_of_very_many_or_endless_forms_is_refused_and_not_cut() {
+    let many: Vec<_> = (0..2_000)
+        .map(|place| json!({"required": [format!("a{place}")]}))
+        .collect();
+    for forms in [json!(many), json!([{"$ref": "#"}])] {
+        let input = json!({"type": "object", "anyOf": forms});
+        let plan = plan_of([spec("t", "T.", input)], Request::default());
+        for (folder, dialect) in variants() {
+            let refused: Vec<_> = dialect
+                .rendering(&plan)
+                .refused
+                .iter()
+                .map(ToString::to_string)
+                .collect();
+            assert_eq!(
+                refused,
+                ["`t` is not shown: its root has too many forms"],
+                "{folder}"
+            );
+        }
+    }
+}
+
+#[test]
 fn what_strict_cannot_say_is_sent_loose_with_a_loss() {
     let map = json!({"type": "object", "properties": {"m": {"type": "object", "additionalProperties": {"type": "string"}}}});
     for name in [
