@@ -23,65 +23,77 @@ pub(super) fn merge(
         if old == new {
             continue;
         }
-        match combine(key, old, new) {
-            Some(both) => *old = both,
-            None => unmerged.push((key.clone(), new.clone())),
+        if combine(key, old, new).is_none() {
+            unmerged.push((key.clone(), new.clone()));
         }
     }
     left
 }
 
-/// One value of a keyword that asks for what both values ask for.
-fn combine(key: &str, old: &Value, new: &Value) -> Option<Value> {
-    match key {
+/// Makes `old` ask for what both values of a keyword ask for; changed in place, since a schema
+/// may have many hundred members. `None`: it cannot be said, and `old` is as it was.
+fn combine(key: &str, old: &mut Value, new: &Value) -> Option<()> {
+    let combined = match key {
         "properties" | "patternProperties" | "$defs" | "definitions" => {
-            let mut all = old.as_object()?.clone();
-            for (name, schema) in new.as_object()? {
-                match all.get_mut(name) {
-                    None => {
-                        all.insert(name.clone(), schema.clone());
-                    }
-                    Some(same) if same == schema => {}
-                    Some(other) => *other = json!({ "allOf": [other.clone(), schema] }),
-                }
-            }
-            Some(Value::Object(all))
+            join_named(old.as_object_mut()?, new.as_object()?);
+            return Some(());
         }
-        "required" => Some(union(old.as_array()?, new.as_array()?)),
-        "enum" => intersection(old.as_array()?, new.as_array()?),
-        "type" => types(old, new),
-        "minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties" => Some(
-            if new.as_f64()? > old.as_f64()? {
-                new
-            } else {
-                old
-            }
-            .clone(),
-        ),
-        "maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties" => Some(
-            if new.as_f64()? < old.as_f64()? {
-                new
-            } else {
-                old
-            }
-            .clone(),
-        ),
-        "additionalProperties" | "items" => match (old, new) {
-            (Value::Bool(true), other) | (other, Value::Bool(true)) => Some(other.clone()),
-            (Value::Bool(false), _) | (_, Value::Bool(false)) => Some(Value::Bool(false)),
-            _ => Some(json!({ "allOf": [old, new] })),
-        },
         "allOf" => {
-            let (mut all, more) = (old.as_array()?.clone(), new.as_array()?);
-            all.extend(more.iter().cloned());
-            Some(Value::Array(all))
+            old.as_array_mut()?.extend(new.as_array()?.iter().cloned());
+            return Some(());
         }
-        "description" => Some(format!("{} {}", old.as_str()?, new.as_str()?).into()),
+        "additionalProperties" | "items" => {
+            join(old, new);
+            return Some(());
+        }
+        "required" => union(old.as_array()?, new.as_array()?),
+        "enum" => intersection(old.as_array()?, new.as_array()?)?,
+        "type" => types(old, new)?,
+        "minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties" => {
+            if new.as_f64()? <= old.as_f64()? {
+                return Some(());
+            }
+            new.clone()
+        }
+        "maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties" => {
+            if new.as_f64()? >= old.as_f64()? {
+                return Some(());
+            }
+            new.clone()
+        }
+        "description" => format!("{} {}", old.as_str()?, new.as_str()?).into(),
         // Of a text or an example the outer one stays: it was written for this place.
         "title" | "default" | "examples" | "$schema" | "$id" | "$comment" | "$anchor" => {
-            Some(old.clone())
+            return Some(());
         }
-        _ => None,
+        _ => return None,
+    };
+    *old = combined;
+    Some(())
+}
+
+fn join_named(all: &mut Map<String, Value>, more: &Map<String, Value>) {
+    for (name, schema) in more {
+        match all.get_mut(name) {
+            Some(known) => join(known, schema),
+            None => drop(all.insert(name.clone(), schema.clone())),
+        }
+    }
+}
+
+/// Makes a schema ask for another one too. A long row of these makes a long list and no deep
+/// nest.
+fn join(old: &mut Value, new: &Value) {
+    match (&mut *old, new) {
+        (known, new) if known == new => {}
+        (Value::Bool(false), _) | (_, Value::Bool(true)) => {}
+        (_, Value::Bool(false)) | (Value::Bool(true), _) => *old = new.clone(),
+        (Value::Object(fields), new) if fields.len() == 1 && fields.contains_key("allOf") => {
+            if let Some(Value::Array(members)) = fields.get_mut("allOf") {
+                members.push(new.clone());
+            }
+        }
+        _ => *old = json!({ "allOf": [old.take(), new] }),
     }
 }
 

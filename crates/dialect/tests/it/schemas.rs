@@ -282,7 +282,10 @@ fn schemas_that_ask_for_much_work_are_done_with_soon() {
         600,
         |place| json!({"type": "object", "properties": {"n": {"$ref": format!("#/$defs/f{}", (place + 1) % 600)}}, "required": ["n"]}),
     );
+    let rules: Vec<_> = (0..900).map(|least| json!({"properties": {"a": {"minimum": least}, "b": {"items": {"minLength": least}}}})).collect();
     let costly = [
+        json!({"type": "object", "allOf": rules}),
+        json!({"type": "object", "properties": {"x": {"type": "object", "allOf": rules}}}),
         json!({"type": "object", "properties": fields(4_000, |_| json!({"type": "string"}))}),
         json!({"type": "object", "anyOf": forms(1_000, "a"), "oneOf": forms(1_000, "b")}),
         json!({"type": "object", "properties": {"x": {
