@@ -1,5 +1,7 @@
 //! Who may see and call what. A policy gives a verdict, always: it cannot fail open.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::BoxFuture;
@@ -52,6 +54,17 @@ pub trait Policy: Send + Sync {
     fn sees(&self, caller: &Caller, tool: &ToolSpec) -> bool;
 
     fn decide<'a>(&'a self, intent: Intent<'a>) -> BoxFuture<'a, Verdict>;
+}
+
+/// A policy that its host keeps a hand on, to explain or to replace it.
+impl<P: Policy + ?Sized> Policy for Arc<P> {
+    fn sees(&self, caller: &Caller, tool: &ToolSpec) -> bool {
+        (**self).sees(caller, tool)
+    }
+
+    fn decide<'a>(&'a self, intent: Intent<'a>) -> BoxFuture<'a, Verdict> {
+        (**self).decide(intent)
+    }
 }
 
 /// The policy of a host that states none: what only reads or writes runs, what may destroy is

@@ -222,6 +222,27 @@ fn plans(criterion: &mut Criterion) {
     }
 }
 
+/// The first rendering of a plan is work; the second is a look-up.
+fn renderings(criterion: &mut Criterion) {
+    let crib = crib(1_000);
+    let rendered = plan(&crib);
+    for name in toolcrib::dialect::NAMES {
+        let wire = toolcrib::dialect::dialect(name).expect("the names are those of dialects");
+        wire.rendering(&rendered);
+        let what = format!("{name}: 1,000 tools again");
+        let (first, again) = compare(
+            criterion,
+            &what,
+            || {
+                let fresh = plan(&crib);
+                timed(|| wire.rendering(&fresh))
+            },
+            || timed(|| wire.rendering(&rendered)),
+        );
+        row(&what, first, again, "(bare: the first rendering of a plan)");
+    }
+}
+
 fn sleepers(runtime: &Runtime) {
     let spec = ToolSpec::new("sleep", "Sleeps.", Effect::Read).expect("the name is legal");
     let pause = Duration::from_millis(50);
@@ -263,6 +284,7 @@ fn main() {
         .configure_from_args();
     batches(&mut criterion, &runtime);
     plans(&mut criterion);
+    renderings(&mut criterion);
     sleepers(&runtime);
     criterion.final_summary();
 }
