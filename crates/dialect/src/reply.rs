@@ -62,30 +62,41 @@ impl<'a> Reader<'a> {
 
     /// Takes a call.
     pub(crate) fn call(&mut self, item: Item<'_>) {
+        match self.checked(&item) {
+            Ok((id, name)) => self.take(id, name.to_owned(), item),
+            Err(fault) => {
+                let name = item.name.and_then(Value::as_str).map(ToOwned::to_owned);
+                self.malformed(item.id, name.as_deref(), fault);
+                // The answer has the same shape as that of a good call.
+                if let Some(call) = self.calls.last_mut() {
+                    call.wire.echo = item.echo;
+                }
+            }
+        }
+    }
+
+    /// The id and the name of a call, or what is wrong with it.
+    fn checked<'b>(&mut self, item: &Item<'b>) -> Result<(String, &'b str), &'static str> {
         let name = match item.name {
             Some(Value::String(name)) if !name.is_empty() => name.as_str(),
             Some(Value::String(_) | Value::Null) | None => {
-                return self.malformed(item.id, None, "it names no tool: give the name of a tool");
+                return Err("it names no tool: give the name of a tool");
             }
-            Some(_) => {
-                let fault = "its name is no string: give the name of a tool as a string";
-                return self.malformed(item.id, None, fault);
-            }
-        };
-        let id = match item.id {
-            Some(Value::String(id)) if !id.is_empty() => id.clone(),
-            Some(Value::String(_) | Value::Null) | None => self.invent(),
-            Some(_) => {
-                let fault = "its id is no string: give every call an id that is a string";
-                return self.malformed(None, Some(name), fault);
-            }
+            Some(_) => return Err("its name is no string: give the name of a tool as a string"),
         };
         if self.cut && is_incomplete(&item.arguments) {
-            let fault = "the reply was cut off before the arguments were complete: \
-                         make the call again, with shorter arguments";
-            return self.malformed(item.id, Some(name), fault);
+            return Err("the reply was cut off before the arguments were complete: \
+                        make the call again, with shorter arguments");
         }
-        let tool = self.rendering.names.decode(self.plan, name);
+        match item.id {
+            Some(Value::String(id)) if !id.is_empty() => Ok((id.clone(), name)),
+            Some(Value::String(_) | Value::Null) | None => Ok((self.invent(), name)),
+            Some(_) => Err("its id is no string: give every call an id that is a string"),
+        }
+    }
+
+    fn take(&mut self, id: String, name: String, item: Item<'_>) {
+        let tool = self.rendering.names.decode(self.plan, &name);
         let mut arguments = item.arguments;
         if self.rendering.altered.contains(tool)
             && let Some(planned) = self.plan.get(tool)
@@ -94,7 +105,7 @@ impl<'a> Reader<'a> {
         }
         let mut call = Call::new(id, tool, arguments);
         call.wire = Wire {
-            name: name.to_owned(),
+            name,
             echo: item.echo,
         };
         self.calls.push(call);

@@ -20,6 +20,7 @@ pub(super) fn part(response: &Response) -> Value {
     if let Value::Object(fields) = &mut answer {
         // Only an id that the model gave: one of ours would match nothing there.
         let id = response.wire.echo.get("id");
+        let id = id.filter(|id| id.as_str().is_some_and(|id| !id.is_empty()));
         fields.extend(id.map(|id| ("id".to_owned(), id.clone())));
         fields.insert("response".to_owned(), said(response));
         if !media.is_empty() {

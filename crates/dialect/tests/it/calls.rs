@@ -294,3 +294,12 @@ fn a_field_that_had_to_be_renamed_comes_back_under_its_own_name() {
         assert_eq!(call.arguments, RawArguments::Value(expected), "{name}");
     }
 }
+
+#[test]
+fn a_bad_call_of_a_custom_tool_is_answered_in_the_shape_of_its_kind() {
+    let dialect = toolcrib_dialect::dialect("openai-responses").unwrap();
+    let reply = json!([{"type": "custom_tool_call", "call_id": "a", "name": 7, "input": "x"}]);
+    let call = dialect.calls(&fixture::plan(), &reply).remove(0);
+    assert_eq!((call.id.as_str(), call.fault.is_some()), ("a", true));
+    assert_eq!(call.wire.echo["type"], "custom_tool_call");
+}
