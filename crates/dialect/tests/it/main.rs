@@ -8,6 +8,7 @@
 )]
 
 mod calls;
+mod checked;
 mod checker;
 mod choice;
 mod corpora;
