@@ -59,9 +59,7 @@ impl<'a> Drafts<'a> {
             names: Names::default(),
             altered: HashSet::new(),
         };
-        let shown = plan
-            .tools()
-            .filter(|tool| tool.exposure != Exposure::Hidden);
+        let shown = plan.tools().filter(|tool| tool.exposure != Exposure::Hidden);
         for tool in shown {
             let spec = tool.listed.spec.as_ref();
             let added = if spec.builtin.is_empty() {
@@ -70,10 +68,7 @@ impl<'a> Drafts<'a> {
                 drafts.builtin(spec, ways)
             };
             if let Err(reason) = added {
-                drafts.refused.push(Refused {
-                    tool: spec.name.clone(),
-                    reason,
-                });
+                drafts.refused.push(Refused { tool: spec.name.clone(), reason });
             }
         }
         drafts
@@ -88,14 +83,7 @@ impl<'a> Drafts<'a> {
         let spec: &'a ToolSpec = &tool.listed.spec;
         let name = ways.names.encode(spec.name.as_str()).into_owned();
         self.take(&name, &spec.name)?;
-        let Compiled {
-            schema,
-            lost,
-            notes,
-            strict,
-            altered,
-            ..
-        } = compiled;
+        let Compiled { schema, lost, notes, strict, altered, .. } = compiled;
         self.losses.extend(lost.into_iter().map(|lost| Loss {
             tool: spec.name.clone(),
             path: lost.path,
@@ -142,9 +130,7 @@ impl<'a> Drafts<'a> {
         if self.names.take(wire, tool) {
             return Ok(());
         }
-        Err(format!(
-            "the API has another tool of the name `{wire}` in this request: rename one"
-        ))
+        Err(format!("the API has another tool of the name `{wire}` in this request: rename one"))
     }
 
     pub(crate) fn lose(&mut self, tool: &ToolName, what: &str, cure: &str) {

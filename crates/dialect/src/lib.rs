@@ -51,12 +51,8 @@ pub use openai_responses::{Deferred, OpenAiResponses};
 pub use rendering::{Loss, Refused, Rendering};
 
 /// The names of all dialects.
-pub const NAMES: [&str; 4] = [
-    OpenAiChat::NAME,
-    OpenAiResponses::NAME,
-    Anthropic::NAME,
-    Gemini::NAME,
-];
+pub const NAMES: [&str; 4] =
+    [OpenAiChat::NAME, OpenAiResponses::NAME, Anthropic::NAME, Gemini::NAME];
 
 /// A dialect with its default options, by its name.
 pub fn dialect(name: &str) -> Option<Box<dyn Dialect>> {

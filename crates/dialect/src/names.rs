@@ -58,16 +58,9 @@ impl Alphabet {
 
 fn is_suffixed(name: &str) -> bool {
     let bytes = name.as_bytes();
-    let tail = bytes
-        .len()
-        .checked_sub(SUFFIX)
-        .and_then(|at| bytes.get(at..));
+    let tail = bytes.len().checked_sub(SUFFIX).and_then(|at| bytes.get(at..));
     tail.and_then(|tail| tail.strip_prefix(b"_x"))
-        .is_some_and(|digits| {
-            digits
-                .iter()
-                .all(|d| matches!(d, b'0'..=b'9' | b'a'..=b'f'))
-        })
+        .is_some_and(|digits| digits.iter().all(|d| matches!(d, b'0'..=b'9' | b'a'..=b'f')))
 }
 
 /// The tools of a rendering under their wire names.

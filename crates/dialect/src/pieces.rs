@@ -16,11 +16,7 @@ pub(crate) struct Room {
 
 impl Default for Room {
     fn default() -> Self {
-        Self {
-            bytes: MOST_BYTES,
-            items: MOST_ITEMS,
-            full: false,
-        }
+        Self { bytes: MOST_BYTES, items: MOST_ITEMS, full: false }
     }
 }
 

@@ -123,8 +123,7 @@ pub(crate) fn forced<'a>(plan: &'a Plan, names: &'a Names) -> Vec<(&'a ToolName,
 
 /// Whether a tool is forced whose answer ends the turn: then a second call can only disturb.
 pub(crate) fn must_come_alone(plan: &Plan) -> bool {
-    plan.forced()
-        .any(|tool| tool.listed.spec.traits.takes_control)
+    plan.forced().any(|tool| tool.listed.spec.traits.takes_control)
 }
 
 /// The built-in definitions of a rendering, under the names of their tools.

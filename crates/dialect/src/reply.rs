@@ -104,10 +104,7 @@ impl<'a> Reader<'a> {
             arguments = restored(arguments, &planned.listed.spec.input, self.key);
         }
         let mut call = Call::new(id, tool, arguments);
-        call.wire = Wire {
-            name,
-            echo: item.echo,
-        };
+        call.wire = Wire { name, echo: item.echo };
         self.calls.push(call);
     }
 
@@ -128,10 +125,7 @@ impl<'a> Reader<'a> {
         let mut call = Call::malformed(id, fault);
         if let Some(name) = name {
             name.clone_into(&mut call.wire.name);
-            self.rendering
-                .names
-                .decode(self.plan, name)
-                .clone_into(&mut call.name);
+            self.rendering.names.decode(self.plan, name).clone_into(&mut call.name);
         }
         self.calls.push(call);
     }
@@ -195,9 +189,7 @@ pub(crate) fn pick(value: &Value, names: &[&str]) -> Map<String, Value> {
 /// that is a string, else under `input`.
 fn text_arguments(plan: &Plan, tool: &str, input: Option<&Value>) -> RawArguments {
     let schema = plan.get(tool).map(|tool| &tool.listed.spec.input);
-    let fields = schema
-        .and_then(|schema| schema.get("properties"))
-        .and_then(Value::as_object);
+    let fields = schema.and_then(|schema| schema.get("properties")).and_then(Value::as_object);
     let mut texts = fields
         .into_iter()
         .flatten()

@@ -17,21 +17,13 @@ const SEARCH: &str = "tool_search_tool_bm25";
 
 const WAYS: Ways = Ways {
     dialect: Anthropic::NAME,
-    names: Alphabet {
-        reserved: &[SEARCH],
-        ..NAMES
-    },
+    names: Alphabet { reserved: &[SEARCH], ..NAMES },
     builtin_name: |definition| definition.get("name")?.as_str(),
     defers: true,
 };
 
 /// `[A-Za-z0-9_.-]`, 64 at most: other names of fields are refused with the whole request.
-const FIELDS: Alphabet = Alphabet {
-    longest: 64,
-    first: is_field,
-    rest: is_field,
-    reserved: &[],
-};
+const FIELDS: Alphabet = Alphabet { longest: 64, first: is_field, rest: is_field, reserved: &[] };
 
 fn is_field(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-')
@@ -61,11 +53,7 @@ impl Budget {
             self.unions.checked_sub(strict.unions),
         );
         if let (Some(tools), Some(optional), Some(unions)) = left {
-            *self = Self {
-                tools,
-                optional,
-                unions,
-            };
+            *self = Self { tools, optional, unions };
             return Ok(strict);
         }
         let mut loose = schema::loose(&spec.input, key)?;
@@ -80,11 +68,7 @@ impl Budget {
 }
 
 pub(super) fn render(plan: &Plan, strict: Strict) -> Rendering {
-    let mut budget = Budget {
-        tools: 20,
-        optional: 24,
-        unions: 16,
-    };
+    let mut budget = Budget { tools: 20, optional: 24, unions: 16 };
     let mut drafts = Drafts::of(plan, &WAYS, |spec| match strict {
         Strict::On => budget.compile(spec),
         Strict::Off => schema::loose(&spec.input, key),
@@ -143,10 +127,7 @@ fn definition(function: &Function<'_>) -> Value {
         "input_schema": function.schema,
     });
     if let Value::Object(fields) = &mut definition {
-        for (switch, on) in [
-            ("strict", function.strict),
-            ("defer_loading", function.deferred),
-        ] {
+        for (switch, on) in [("strict", function.strict), ("defer_loading", function.deferred)] {
             if on {
                 fields.insert(switch.to_owned(), true.into());
             }

@@ -29,9 +29,7 @@ impl Dialect for Anthropic {
     }
 
     fn rendering(&self, plan: &Plan) -> Arc<Rendering> {
-        kept(plan, (Self::NAME, self.strict as u8), || {
-            definitions::render(plan, self.strict)
-        })
+        kept(plan, (Self::NAME, self.strict as u8), || definitions::render(plan, self.strict))
     }
 
     fn calls(&self, plan: &Plan, reply: &Value) -> Vec<Call> {
@@ -46,10 +44,7 @@ impl Dialect for Anthropic {
     fn echo(&self, reply: &Value) -> Vec<Value> {
         let content = reply.get("content").unwrap_or(reply);
         let is_turn = content.as_array().is_some_and(|blocks| !blocks.is_empty());
-        is_turn
-            .then(|| json!({ "role": "assistant", "content": content }))
-            .into_iter()
-            .collect()
+        is_turn.then(|| json!({ "role": "assistant", "content": content })).into_iter().collect()
     }
 
     fn stream(&self) -> Box<dyn Stream> {

@@ -26,15 +26,9 @@ fn block(response: &Response) -> Value {
 
 /// The API refuses an empty text, and anything but text beside `is_error`.
 fn content(response: &Response) -> Option<Value> {
-    let parts = response
-        .content()
-        .map(|content| content.parts.as_slice())
-        .unwrap_or_default();
-    let media: Vec<Value> = if response.is_error() {
-        Vec::new()
-    } else {
-        parts.iter().filter_map(shown).collect()
-    };
+    let parts = response.content().map(|content| content.parts.as_slice()).unwrap_or_default();
+    let media: Vec<Value> =
+        if response.is_error() { Vec::new() } else { parts.iter().filter_map(shown).collect() };
     if media.is_empty() {
         let text = response.text();
         return (!text.is_empty()).then(|| text.into());
@@ -51,9 +45,7 @@ fn shown(part: &Part) -> Option<Value> {
             "type": "image",
             "source": { "type": "base64", "media_type": mime, "data": data },
         })),
-        Part::File {
-            data, mime, name, ..
-        } if mime == "application/pdf" => Some(json!({
+        Part::File { data, mime, name, .. } if mime == "application/pdf" => Some(json!({
             "type": "document",
             "title": name,
             "source": { "type": "base64", "media_type": mime, "data": data },

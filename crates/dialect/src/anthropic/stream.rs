@@ -24,20 +24,12 @@ struct Block {
 
 impl Blocks {
     pub(super) fn new(dialect: Anthropic) -> Self {
-        Self {
-            dialect,
-            content: BTreeMap::new(),
-            stop_reason: None,
-            room: Room::default(),
-        }
+        Self { dialect, content: BTreeMap::new(), stop_reason: None, room: Room::default() }
     }
 
     fn begin(&mut self, place: u64, block: &Value) {
         if self.room.takes_item() {
-            let block = Block {
-                value: block.clone(),
-                input: String::new(),
-            };
+            let block = Block { value: block.clone(), input: String::new() };
             self.content.insert(place, block);
         }
     }
@@ -78,10 +70,7 @@ impl Block {
 
 impl Stream for Blocks {
     fn push(&mut self, event: &Value) {
-        let place = event
-            .get("index")
-            .and_then(Value::as_u64)
-            .unwrap_or_default();
+        let place = event.get("index").and_then(Value::as_u64).unwrap_or_default();
         match event.get("type").and_then(Value::as_str) {
             Some("content_block_start") => {
                 self.begin(place, event.get("content_block").unwrap_or(&Value::Null));

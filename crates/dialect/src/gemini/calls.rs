@@ -14,9 +14,7 @@ pub(super) fn read(plan: &Plan, rendering: &Rendering, reply: &Value) -> Vec<Cal
     let call_of = |part: &'_ Value| part.get("functionCall").map(|call| call.get("id").cloned());
     let given: Vec<Value> = parts.iter().filter_map(|part| call_of(part)?).collect();
     let ids = given.iter().filter_map(Value::as_str);
-    let reason = reply
-        .pointer("/candidates/0/finishReason")
-        .and_then(Value::as_str);
+    let reason = reply.pointer("/candidates/0/finishReason").and_then(Value::as_str);
     let cut = reason == Some("MAX_TOKENS");
     let mut reader = Reader::new(plan, rendering, key, ids).cut_off(cut);
     for part in parts {

@@ -36,9 +36,7 @@ pub(super) fn key(name: &str) -> Cow<'_, str> {
 }
 
 pub(super) fn render(plan: &Plan) -> Rendering {
-    let mut drafts = Drafts::of(plan, &WAYS, |spec| {
-        schema::within(&spec.input, &GEMINI, key)
-    });
+    let mut drafts = Drafts::of(plan, &WAYS, |spec| schema::within(&spec.input, &GEMINI, key));
     let mut declarations = Vec::with_capacity(drafts.tools.len());
     let mut builtins = Vec::new();
     for draft in &drafts.tools {
@@ -47,10 +45,8 @@ pub(super) fn render(plan: &Plan) -> Rendering {
             Draft::Builtin(definition) => builtins.push((*definition).clone()),
         }
     }
-    let names: Vec<String> = forced(plan, &drafts.names)
-        .into_iter()
-        .map(|(_, wire)| wire.to_owned())
-        .collect();
+    let names: Vec<String> =
+        forced(plan, &drafts.names).into_iter().map(|(_, wire)| wire.to_owned()).collect();
     for tool in plan.forced() {
         let name = &tool.listed.spec.name;
         if drafts.builtins.contains_key(name) {
@@ -65,10 +61,7 @@ pub(super) fn render(plan: &Plan) -> Rendering {
     tools.extend(builtins);
     let mut rendering = drafts.rendering(tools);
     rendering.choice_field = "toolConfig";
-    rendering.forced = names
-        .iter()
-        .map(|name| config(std::slice::from_ref(name), mixed))
-        .collect();
+    rendering.forced = names.iter().map(|name| config(std::slice::from_ref(name), mixed)).collect();
     rendering.tool_choice = (mixed || !names.is_empty()).then(|| config(&names, mixed));
     rendering
 }

@@ -4,13 +4,7 @@ use serde_json::{Value, json};
 use toolcrib_core::{Part, Response};
 
 /// Media that a function response may hold.
-const MEDIA: [&str; 5] = [
-    "image/png",
-    "image/jpeg",
-    "image/webp",
-    "application/pdf",
-    "text/plain",
-];
+const MEDIA: [&str; 5] = ["image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"];
 
 pub(super) fn part(response: &Response) -> Value {
     let named = [&response.wire.name, &response.name];
@@ -34,9 +28,7 @@ fn said(response: &Response) -> Value {
     if response.is_error() {
         return json!({ "error": response.text_with(|part| shown(part).is_none()) });
     }
-    let data = response
-        .content()
-        .and_then(|content| content.structured.as_ref());
+    let data = response.content().and_then(|content| content.structured.as_ref());
     let Some(data) = data.filter(|data| !holds_reference(data)) else {
         return json!({ "output": response.text_with(|part| shown(part).is_none()) });
     };
@@ -50,10 +42,7 @@ fn said(response: &Response) -> Value {
 
 fn media(response: &Response) -> Vec<Value> {
     let content = response.content().into_iter();
-    content
-        .flat_map(|content| &content.parts)
-        .filter_map(shown)
-        .collect()
+    content.flat_map(|content| &content.parts).filter_map(shown).collect()
 }
 
 /// A part that the API takes as it is.

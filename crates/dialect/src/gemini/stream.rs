@@ -16,14 +16,10 @@ pub(super) struct Parts {
 
 impl Stream for Parts {
     fn push(&mut self, chunk: &Value) {
-        let reason = chunk
-            .pointer("/candidates/0/finishReason")
-            .filter(|reason| !reason.is_null());
+        let reason = chunk.pointer("/candidates/0/finishReason").filter(|reason| !reason.is_null());
         self.finish_reason = reason.cloned().or(self.finish_reason.take());
         let content = calls::content(chunk);
-        let parts = content
-            .and_then(|content| content.get("parts"))
-            .and_then(Value::as_array);
+        let parts = content.and_then(|content| content.get("parts")).and_then(Value::as_array);
         for part in parts.into_iter().flatten() {
             let bytes = part.get("text").and_then(Value::as_str).map_or(0, str::len);
             if self.room.takes_item() && self.room.takes_bytes(bytes) {
@@ -33,10 +29,7 @@ impl Stream for Parts {
     }
 
     fn reply(&self) -> Value {
-        let reason = self
-            .finish_reason
-            .clone()
-            .unwrap_or_else(|| "MAX_TOKENS".into());
+        let reason = self.finish_reason.clone().unwrap_or_else(|| "MAX_TOKENS".into());
         json!({ "candidates": [{
             "content": { "role": "model", "parts": self.content },
             "finishReason": reason,

@@ -12,15 +12,9 @@ const SHAPE: &str =
 
 pub(super) fn read(plan: &Plan, rendering: &Rendering, reply: &Value) -> Vec<Call> {
     let items = items(reply);
-    let ids = items
-        .iter()
-        .flatten()
-        .filter_map(|item| item.get("id")?.as_str());
+    let ids = items.iter().flatten().filter_map(|item| item.get("id")?.as_str());
     let reason = reply.pointer("/choices/0/finish_reason");
-    let cut = matches!(
-        reason.and_then(Value::as_str),
-        Some("length" | "content_filter")
-    );
+    let cut = matches!(reason.and_then(Value::as_str), Some("length" | "content_filter"));
     let mut reader = Reader::new(plan, rendering, key, ids).cut_off(cut);
     if let Some(items) = items {
         for item in items {
@@ -64,9 +58,7 @@ fn items(reply: &Value) -> Option<Vec<&Value>> {
         Some(Value::Array(choices)) if choices.is_empty() => Some(Vec::new()),
         Some(_) => None,
         None => {
-            let is_call = ["function", "custom", "name"]
-                .iter()
-                .any(|f| reply.get(f).is_some());
+            let is_call = ["function", "custom", "name"].iter().any(|f| reply.get(f).is_some());
             is_call.then(|| vec![reply])
         }
     }

@@ -22,9 +22,7 @@ const WAYS: Ways = Ways {
     dialect: OpenAiChat::NAME,
     names: ALPHABET,
     builtin_name: |definition| {
-        let named = ["custom", "function"]
-            .iter()
-            .find_map(|kind| definition.get(kind));
+        let named = ["custom", "function"].iter().find_map(|kind| definition.get(kind));
         named?.get("name")?.as_str()
     },
     defers: false,

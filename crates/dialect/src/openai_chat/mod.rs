@@ -31,9 +31,7 @@ impl Dialect for OpenAiChat {
     }
 
     fn rendering(&self, plan: &Plan) -> Arc<Rendering> {
-        kept(plan, (Self::NAME, self.strict as u8), || {
-            definitions::render(plan, self.strict)
-        })
+        kept(plan, (Self::NAME, self.strict as u8), || definitions::render(plan, self.strict))
     }
 
     fn calls(&self, plan: &Plan, reply: &Value) -> Vec<Call> {

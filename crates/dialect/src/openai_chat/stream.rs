@@ -48,27 +48,20 @@ impl Deltas {
     /// out or give all calls the same one, and then a new id or name tells where a call begins.
     fn place(&mut self, delta: &Value) -> usize {
         let index = delta.get("index").and_then(Value::as_u64);
-        let id = delta
-            .get("id")
-            .filter(|id| !matches!(id, Value::Null) && *id != "");
+        let id = delta.get("id").filter(|id| !matches!(id, Value::Null) && *id != "");
         let place = match index {
             Some(_) => self.calls.iter().rposition(|piece| piece.index == index),
             None => self.calls.len().checked_sub(1),
         };
         let goes_on = place.filter(|place| {
-            self.calls
-                .get(*place)
-                .is_some_and(|piece| match (id, &piece.id) {
-                    (Some(new), Some(old)) => new == old,
-                    _ => index.is_some() || !piece.is_followed_by(delta),
-                })
+            self.calls.get(*place).is_some_and(|piece| match (id, &piece.id) {
+                (Some(new), Some(old)) => new == old,
+                _ => index.is_some() || !piece.is_followed_by(delta),
+            })
         });
         goes_on.unwrap_or_else(|| {
             if self.room.takes_item() {
-                self.calls.push(Piece {
-                    index,
-                    ..Piece::default()
-                });
+                self.calls.push(Piece { index, ..Piece::default() });
             }
             self.calls.len().saturating_sub(1)
         })
@@ -79,9 +72,7 @@ impl Piece {
     /// Whether a delta without id and index is the next call.
     fn is_followed_by(&self, delta: &Value) -> bool {
         let inner = delta.get("function").or_else(|| delta.get("custom"));
-        let name = inner
-            .and_then(|inner| inner.get("name"))
-            .filter(|name| !name.is_null());
+        let name = inner.and_then(|inner| inner.get("name")).filter(|name| !name.is_null());
         match (name, &self.name) {
             (Some(new), Some(old)) if new == old => {
                 self.value.is_some() || serde_json::from_str::<IgnoredAny>(&self.text).is_ok()
@@ -115,10 +106,7 @@ impl Piece {
         let mut inner = Map::new();
         inner.extend(self.name.clone().map(|name| ("name".to_owned(), name)));
         let value = self.value.clone().filter(|_| self.text.is_empty());
-        inner.insert(
-            field.to_owned(),
-            value.unwrap_or_else(|| self.text.clone().into()),
-        );
+        inner.insert(field.to_owned(), value.unwrap_or_else(|| self.text.clone().into()));
         Value::Object(inner)
     }
 
@@ -141,10 +129,7 @@ impl Stream for Deltas {
         if let Some(reason) = choice.get("finish_reason").and_then(Value::as_str) {
             self.finish_reason = Some(reason.to_owned());
         }
-        let delta = choice
-            .get("delta")
-            .or_else(|| choice.get("message"))
-            .unwrap_or(&Value::Null);
+        let delta = choice.get("delta").or_else(|| choice.get("message")).unwrap_or(&Value::Null);
         for (field, text) in delta.as_object().into_iter().flatten() {
             let is_new = self.message.get(field).is_none();
             if let (Some(text), true) = (text.as_str(), field != "role")
@@ -174,16 +159,11 @@ impl Stream for Deltas {
                 fields.insert("tool_calls".to_owned(), calls);
             }
             fields.extend(
-                self.legacy
-                    .as_ref()
-                    .map(|legacy| ("function_call".to_owned(), legacy.inner())),
+                self.legacy.as_ref().map(|legacy| ("function_call".to_owned(), legacy.inner())),
             );
         }
         // A stream that broke off was cut, whatever was the cause.
-        let ended = self
-            .finish_reason
-            .as_deref()
-            .filter(|_| !self.room.is_full());
+        let ended = self.finish_reason.as_deref().filter(|_| !self.room.is_full());
         let reason = ended.unwrap_or("length");
         json!({ "choices": [{ "index": 0, "message": message, "finish_reason": reason }] })
     }

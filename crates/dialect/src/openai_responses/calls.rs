@@ -22,9 +22,7 @@ pub(super) fn read(plan: &Plan, rendering: &Rendering, reply: &Value) -> Vec<Cal
         | Value::String(_)
         | Value::Object(_)) => vec![item],
     };
-    let ids = items
-        .iter()
-        .filter_map(|item| item.get("call_id")?.as_str());
+    let ids = items.iter().filter_map(|item| item.get("call_id")?.as_str());
     let status = reply.get("status").and_then(Value::as_str);
     let cut = status.is_some_and(|status| status != "completed");
     let mut reader = Reader::new(plan, rendering, key, ids).cut_off(cut && output.is_some());
@@ -51,10 +49,8 @@ fn read_one(reader: &mut Reader<'_>, item: &Value) {
         // Messages, reasoning, and what the API runs itself.
         Some(_) => {}
         None => {
-            let fault = format!(
-                "{} without a `type` stands where an item should: {SHAPE}",
-                kind(item)
-            );
+            let fault =
+                format!("{} without a `type` stands where an item should: {SHAPE}", kind(item));
             reader.malformed(id, None, &fault);
         }
     }

@@ -82,9 +82,7 @@ fn definitions(drafts: &[Draft<'_>], deferred: Deferred) -> Vec<Value> {
             }));
             namespaces.push((name, place));
         }
-        let members = tools
-            .get_mut(place)
-            .and_then(|namespace| namespace.get_mut("tools"));
+        let members = tools.get_mut(place).and_then(|namespace| namespace.get_mut("tools"));
         if let Some(Value::Array(members)) = members {
             members.push(definition(function));
         }
@@ -110,9 +108,7 @@ fn definition(function: &Function<'_>) -> Value {
 }
 
 fn group(spec: &ToolSpec) -> &str {
-    spec.category
-        .as_deref()
-        .unwrap_or(spec.origin.source.as_str())
+    spec.category.as_deref().unwrap_or(spec.origin.source.as_str())
 }
 
 fn namespace(spec: &ToolSpec) -> String {

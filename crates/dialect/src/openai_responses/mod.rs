@@ -41,9 +41,7 @@ impl Dialect for OpenAiResponses {
 
     fn rendering(&self, plan: &Plan) -> Arc<Rendering> {
         let options = self.strict as u8 + 2 * self.deferred as u8;
-        kept(plan, (Self::NAME, options), || {
-            definitions::render(plan, *self)
-        })
+        kept(plan, (Self::NAME, options), || definitions::render(plan, *self))
     }
 
     fn calls(&self, plan: &Plan, reply: &Value) -> Vec<Call> {

@@ -43,9 +43,7 @@ fn shown(part: &Part) -> Option<Value> {
             "type": "input_image",
             "image_url": format!("data:{mime};base64,{data}"),
         })),
-        Part::File {
-            data, mime, name, ..
-        } => Some(json!({
+        Part::File { data, mime, name, .. } => Some(json!({
             "type": "input_file",
             "filename": name,
             "file_data": format!("data:{mime};base64,{data}"),

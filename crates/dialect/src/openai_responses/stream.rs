@@ -19,12 +19,7 @@ pub(super) struct Events {
 
 impl Events {
     pub(super) fn new(dialect: OpenAiResponses) -> Self {
-        Self {
-            dialect,
-            items: BTreeMap::new(),
-            whole: None,
-            room: Room::default(),
-        }
+        Self { dialect, items: BTreeMap::new(), whole: None, room: Room::default() }
     }
 
     /// The item that an event speaks of: by its place, else by its id.
@@ -33,24 +28,15 @@ impl Events {
             return self.items.get_mut(&place);
         }
         let id = event.get("item_id").or(event.pointer("/item/id"))?;
-        self.items
-            .values_mut()
-            .find(|item| item.get("id") == Some(id))
+        self.items.values_mut().find(|item| item.get("id") == Some(id))
     }
 
     fn begin(&mut self, event: &Value) {
         let Some(item) = event.get("item") else {
             return;
         };
-        let next = self
-            .items
-            .keys()
-            .next_back()
-            .map_or(0, |last| last.saturating_add(1));
-        let place = event
-            .get("output_index")
-            .and_then(Value::as_u64)
-            .unwrap_or(next);
+        let next = self.items.keys().next_back().map_or(0, |last| last.saturating_add(1));
+        let place = event.get("output_index").and_then(Value::as_u64).unwrap_or(next);
         if self.items.contains_key(&place) || self.room.takes_item() {
             self.items.insert(place, item.clone());
         }
@@ -73,10 +59,7 @@ impl Events {
     }
 
     fn extend(&mut self, event: &Value, field: &str) {
-        let more = event
-            .get("delta")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
+        let more = event.get("delta").and_then(Value::as_str).unwrap_or_default();
         let mut room = std::mem::take(&mut self.room);
         if let Some(item) = self.item(event) {
             room.append_to(item, field, more);
@@ -104,15 +87,11 @@ impl Stream for Events {
     /// The last event's response where it has items; some servers send it without.
     fn reply(&self) -> Value {
         let whole = self.whole.as_ref();
-        let items = whole
-            .and_then(|whole| whole.get("output"))
-            .and_then(Value::as_array);
+        let items = whole.and_then(|whole| whole.get("output")).and_then(Value::as_array);
         if let (Some(whole), Some(false)) = (whole, items.map(Vec::is_empty)) {
             return whole.clone();
         }
-        let said = whole
-            .filter(|_| !self.room.is_full())
-            .and_then(|whole| whole.get("status"));
+        let said = whole.filter(|_| !self.room.is_full()).and_then(|whole| whole.get("status"));
         let status = said.cloned().unwrap_or_else(|| "incomplete".into());
         json!({ "status": status, "output": self.items.values().collect::<Vec<_>>() })
     }

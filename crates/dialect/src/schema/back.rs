@@ -15,12 +15,11 @@ const MOST_QUESTIONS: usize = 100_000;
 /// Gives fields their own names again, and drops each `null` that only says "not given": strict
 /// `OpenAI` schemas have the model send every field.
 pub(crate) fn restore(arguments: &mut Value, source: &Value, key: Key) {
-    Restoring {
-        document: source,
-        key,
-        questions: Cell::new(MOST_QUESTIONS),
-    }
-    .walk(arguments, vec![source], 0);
+    Restoring { document: source, key, questions: Cell::new(MOST_QUESTIONS) }.walk(
+        arguments,
+        vec![source],
+        0,
+    );
 }
 
 struct Restoring<'a> {
@@ -50,10 +49,8 @@ impl<'a> Restoring<'a> {
             Value::Array(items) => {
                 for (place, item) in items.iter_mut().enumerate() {
                     let of_item = |view: &View<'a>| {
-                        let ordered = view
-                            .fields
-                            .get("prefixItems")
-                            .and_then(|list| list.get(place));
+                        let ordered =
+                            view.fields.get("prefixItems").and_then(|list| list.get(place));
                         ordered.or_else(|| view.fields.get("items"))
                     };
                     self.walk(item, views.iter().filter_map(of_item).collect(), depth + 1);
@@ -91,9 +88,8 @@ impl<'a> Restoring<'a> {
                 _ => name,
             };
             let Some(schemas) = declared.get(own.as_str()) else {
-                let further = views
-                    .iter()
-                    .filter_map(|view| view.fields.get("additionalProperties"));
+                let further =
+                    views.iter().filter_map(|view| view.fields.get("additionalProperties"));
                 self.walk(&mut value, further.collect(), depth + 1);
                 restored.insert(own, value);
                 continue;
@@ -129,9 +125,7 @@ impl<'a> Restoring<'a> {
                 let members = fields.get(keyword).and_then(Value::as_array);
                 open.extend(members.into_iter().flatten().map(|member| (member, holds)));
             }
-            let branches = ["then", "else"]
-                .into_iter()
-                .filter_map(|keyword| fields.get(keyword));
+            let branches = ["then", "else"].into_iter().filter_map(|keyword| fields.get(keyword));
             open.extend(branches.map(|branch| (branch, false)));
         }
         views
@@ -149,16 +143,12 @@ impl<'a> Restoring<'a> {
         let every = |keyword: &str| fields.get(keyword).and_then(Value::as_array);
         let inner = |schema: &'a Value| self.admits_null(schema, depth + 1);
         let target = fields.get("$ref").and_then(Value::as_str);
-        fields
-            .get("type")
-            .is_none_or(|types| type_list(types).contains(&"null"))
+        fields.get("type").is_none_or(|types| type_list(types).contains(&"null"))
             && fields.get("const").is_none_or(Value::is_null)
             && every("enum").is_none_or(|values| values.contains(&Value::Null))
             && every("allOf").is_none_or(|all| all.iter().all(inner))
             && every("anyOf").is_none_or(|any| any.iter().any(inner))
             && every("oneOf").is_none_or(|one| one.iter().any(inner))
-            && target
-                .and_then(|to| resolve(self.document, to))
-                .is_none_or(inner)
+            && target.and_then(|to| resolve(self.document, to)).is_none_or(inner)
     }
 }

@@ -32,10 +32,7 @@ impl Writer<'_> {
             }
         }
         base.retain(|keyword, _| !ORGANISING.contains(&keyword.as_str()));
-        self.burn(
-            branches.len() * base.values().map(weight).sum::<usize>(),
-            node,
-        )?;
+        self.burn(branches.len() * base.values().map(weight).sum::<usize>(), node)?;
         self.counts.unions += 1;
         let mut written = Vec::with_capacity(branches.len());
         for (place, branch) in branches.iter().enumerate() {
@@ -106,11 +103,7 @@ impl Writer<'_> {
         let Some(first) = branches.first().and_then(|branch| branch.get("properties")) else {
             return false;
         };
-        let names = first
-            .as_object()
-            .into_iter()
-            .flatten()
-            .map(|(name, _)| name);
+        let names = first.as_object().into_iter().flatten().map(|(name, _)| name);
         names.take(20).any(|name| {
             let fields: Vec<_> = branches
                 .iter()

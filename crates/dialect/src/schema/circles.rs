@@ -96,9 +96,7 @@ fn release(fields: &mut Map<String, Value>, asked: &[String]) -> Vec<String> {
     };
     let is_asked = |name: &Value| asked.iter().any(|asked| name == asked);
     let notes = required.iter().filter(|name| is_asked(name));
-    let notes = notes
-        .filter_map(Value::as_str)
-        .map(|name| format!("`{name}` must be given"));
+    let notes = notes.filter_map(Value::as_str).map(|name| format!("`{name}` must be given"));
     let notes: Vec<_> = notes.collect();
     required.retain(|name| !is_asked(name));
     if required.is_empty() {

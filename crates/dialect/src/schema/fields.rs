@@ -75,16 +75,9 @@ impl Writer<'_> {
     ) -> Result<Map<String, Value>, Stop> {
         let mut written = self.value(schema, &types_of(schema), node, depth)?;
         let no_fields = Map::new();
-        let fields = schema
-            .get("properties")
-            .and_then(Value::as_object)
-            .unwrap_or(&no_fields);
+        let fields = schema.get("properties").and_then(Value::as_object).unwrap_or(&no_fields);
         let listed = schema.get("required").and_then(Value::as_array);
-        let asked: Vec<&str> = listed
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
+        let asked: Vec<&str> = listed.into_iter().flatten().filter_map(Value::as_str).collect();
         let mut properties = Map::new();
         let mut required: Vec<Value> = Vec::new();
         self.counts.fields += fields.len();
@@ -262,16 +255,8 @@ impl Writer<'_> {
         let (counts, subset) = (&self.counts, self.subset);
         for (count, most, what) in [
             (counts.fields, subset.most_fields, "fields"),
-            (
-                counts.enum_values,
-                subset.most_enum_values,
-                "values in enums",
-            ),
-            (
-                counts.characters,
-                subset.most_characters,
-                "characters in names and enums",
-            ),
+            (counts.enum_values, subset.most_enum_values, "values in enums"),
+            (counts.characters, subset.most_characters, "characters in names and enums"),
         ] {
             if count > most {
                 return node.stop(format!("more than {most} {what}"));

@@ -27,10 +27,9 @@ fn schema(source: &Value, key: Key, renamed: &mut Vec<(String, String)>) -> Valu
                     .iter()
                     .map(|(name, value)| (name.clone(), schema(value, key, renamed)))
                     .collect(),
-                ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(list)) => list
-                    .iter()
-                    .map(|value| schema(value, key, renamed))
-                    .collect(),
+                ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(list)) => {
+                    list.iter().map(|value| schema(value, key, renamed)).collect()
+                }
                 (
                     "items" | "additionalProperties" | "not" | "if" | "then" | "else" | "contains",
                     value,
@@ -57,6 +56,5 @@ fn properties(named: &Map<String, Value>, key: Key, renamed: &mut Vec<(String, S
 }
 
 fn wire(name: &Value, key: Key) -> Value {
-    name.as_str()
-        .map_or_else(|| name.clone(), |name| key(name).into_owned().into())
+    name.as_str().map_or_else(|| name.clone(), |name| key(name).into_owned().into())
 }

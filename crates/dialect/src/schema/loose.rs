@@ -9,10 +9,7 @@ use super::{Compiled, Lost, annotate, pointer, resolve, type_list, words};
 /// and those mean the same afterwards, but for a `$ref` that leads out of the schema.
 pub(super) fn compile(root: Root) -> Compiled {
     let document = Value::Object(root.schema);
-    let mut tidying = Tidying {
-        document: &document,
-        lost: root.lost,
-    };
+    let mut tidying = Tidying { document: &document, lost: root.lost };
     let mut schema = tidying.schema(&document, "");
     if let Value::Object(fields) = &mut schema {
         fields.shift_remove("$schema");
@@ -53,18 +50,12 @@ impl Tidying<'_> {
                 notes.push(words::rule(keyword, value));
                 let path = pointer(at, keyword);
                 let what = keyword.clone();
-                self.lost.push(Lost {
-                    path,
-                    what,
-                    cure: "said in the description",
-                });
+                self.lost.push(Lost { path, what, cure: "said in the description" });
                 continue;
             }
             fields.insert(keyword.clone(), self.value(keyword, value, at));
         }
-        let array = fields
-            .get("type")
-            .is_some_and(|types| type_list(types).contains(&"array"));
+        let array = fields.get("type").is_some_and(|types| type_list(types).contains(&"array"));
         if array && !fields.contains_key("items") && !fields.contains_key("prefixItems") {
             fields.insert("items".to_owned(), json!({}));
         }
@@ -103,8 +94,6 @@ impl Tidying<'_> {
     }
 
     fn leads_somewhere(&self, reference: &Value) -> bool {
-        reference
-            .as_str()
-            .is_some_and(|to| resolve(self.document, to).is_some())
+        reference.as_str().is_some_and(|to| resolve(self.document, to).is_some())
     }
 }

@@ -104,11 +104,7 @@ pub(super) fn union(left: &[Value], right: &[Value]) -> Value {
 }
 
 fn intersection(left: &[Value], right: &[Value]) -> Option<Value> {
-    let both: Vec<_> = left
-        .iter()
-        .filter(|one| right.contains(one))
-        .cloned()
-        .collect();
+    let both: Vec<_> = left.iter().filter(|one| right.contains(one)).cloned().collect();
     (!both.is_empty()).then_some(Value::Array(both))
 }
 
@@ -118,11 +114,7 @@ fn types(old: &Value, new: &Value) -> Option<Value> {
     let within = |list: &[&str], name: &str| {
         list.contains(&name) || (name == "integer" && list.contains(&"number"))
     };
-    let mut both: Vec<&str> = old
-        .iter()
-        .copied()
-        .filter(|name| within(&new, name))
-        .collect();
+    let mut both: Vec<&str> = old.iter().copied().filter(|name| within(&new, name)).collect();
     for name in new {
         if within(&old, name) && !both.contains(&name) {
             both.push(name);
@@ -168,9 +160,6 @@ mod tests {
             "required": ["a", "b"],
             "pattern": "x",
         });
-        assert_eq!(
-            (both, unmerged),
-            (expected, vec![("pattern".to_owned(), json!("y"))])
-        );
+        assert_eq!((both, unmerged), (expected, vec![("pattern".to_owned(), json!("y"))]));
     }
 }

@@ -127,10 +127,7 @@ fn annotate(schema: &mut Map<String, Value>, notes: &[String]) {
     if notes.is_empty() {
         return;
     }
-    let old = schema
-        .get("description")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
+    let old = schema.get("description").and_then(Value::as_str).unwrap_or_default();
     let new = words::annotate(old, notes);
     schema.insert("description".to_owned(), new.into());
 }

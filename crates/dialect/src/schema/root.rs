@@ -39,17 +39,10 @@ pub(super) fn object(source: &Value, key: Key) -> Result<Root, Unsayable> {
             return Err("its schema allows no arguments at all".to_owned());
         }
     };
-    let mut flattening = Flattening {
-        document: &document,
-        lost: Vec::new(),
-        notes: Vec::new(),
-        steps: 0,
-        depth: 0,
-    };
+    let mut flattening =
+        Flattening { document: &document, lost: Vec::new(), notes: Vec::new(), steps: 0, depth: 0 };
     for (key, wire) in renamed.iter().take(20) {
-        flattening
-            .notes
-            .push(format!("`{wire}` stands for `{key}`"));
+        flattening.notes.push(format!("`{wire}` stands for `{key}`"));
     }
     let schema = flattening.flatten(schema);
     if flattening.steps >= MOST_STEPS {
@@ -57,13 +50,7 @@ pub(super) fn object(source: &Value, key: Key) -> Result<Root, Unsayable> {
     }
     let (lost, notes) = (flattening.lost, flattening.notes);
     let schema = as_object(schema)?;
-    Ok(Root {
-        schema,
-        lost,
-        notes,
-        renamed: !renamed.is_empty(),
-        document,
-    })
+    Ok(Root { schema, lost, notes, renamed: !renamed.is_empty(), document })
 }
 
 /// Puts `type` and `properties` first, as object.
@@ -71,18 +58,12 @@ fn as_object(mut schema: Map<String, Value>) -> Result<Map<String, Value>, Unsay
     if let Some(types) = schema.shift_remove("type")
         && !type_list(&types).contains(&"object")
     {
-        return Err(format!(
-            "its arguments would be no object but {}",
-            words::quote(&types)
-        ));
+        return Err(format!("its arguments would be no object but {}", words::quote(&types)));
     }
     let mut object = Map::with_capacity(schema.len() + 2);
     object.insert("type".to_owned(), "object".into());
     let properties = schema.shift_remove("properties").filter(Value::is_object);
-    object.insert(
-        "properties".to_owned(),
-        properties.unwrap_or_else(|| json!({})),
-    );
+    object.insert("properties".to_owned(), properties.unwrap_or_else(|| json!({})));
     object.extend(schema);
     Ok(object)
 }
@@ -111,10 +92,7 @@ impl Flattening<'_> {
         if let Some(test) = schema.shift_remove("if") {
             let then = schema.shift_remove("then");
             let otherwise = schema.shift_remove("else");
-            self.lose(
-                "if",
-                words::condition(&test, then.as_ref(), otherwise.as_ref()),
-            );
+            self.lose("if", words::condition(&test, then.as_ref(), otherwise.as_ref()));
         }
         schema
     }
@@ -162,10 +140,7 @@ impl Flattening<'_> {
         branches: &[Value],
     ) -> Map<String, Value> {
         let mut forms: Vec<Map<String, Value>> = Vec::new();
-        for branch in branches
-            .iter()
-            .filter(|branch| **branch != Value::Bool(false))
-        {
+        for branch in branches.iter().filter(|branch| **branch != Value::Bool(false)) {
             self.steps += 1;
             if self.depth > DEEPEST {
                 self.steps = MOST_STEPS;
@@ -184,26 +159,16 @@ impl Flattening<'_> {
             self.steps = inner.steps;
             self.lost.extend(inner.lost);
             self.notes.extend(inner.notes);
-            if form
-                .get("type")
-                .is_none_or(|types| type_list(types).contains(&"object"))
-            {
+            if form.get("type").is_none_or(|types| type_list(types).contains(&"object")) {
                 forms.push(form);
             }
         }
-        let count = if combinator == "oneOf" {
-            "exactly one"
-        } else {
-            "at least one"
-        };
+        let count = if combinator == "oneOf" { "exactly one" } else { "at least one" };
         let mut listed: Vec<_> = forms.iter().take(MOST_LISTED).map(in_words).collect();
         if let Some(more @ 1..) = forms.len().checked_sub(MOST_LISTED) {
             listed.push(format!("one of {more} more"));
         }
-        self.lose(
-            combinator,
-            format!("give {count} of these forms: {}", listed.join(" or ")),
-        );
+        self.lose(combinator, format!("give {count} of these forms: {}", listed.join(" or ")));
         let mut unmerged = Vec::new();
         let schema = merge(base, &either(&forms), &mut unmerged);
         for (keyword, rule) in unmerged {
@@ -214,11 +179,7 @@ impl Flattening<'_> {
 
     fn lose(&mut self, what: &str, note: String) {
         let path = pointer("", what);
-        self.lost.push(Lost {
-            path,
-            what: what.to_owned(),
-            cure: "said in the description",
-        });
+        self.lost.push(Lost { path, what: what.to_owned(), cure: "said in the description" });
         self.notes.push(note);
     }
 }
@@ -227,19 +188,11 @@ impl Flattening<'_> {
 fn in_words(form: &Map<String, Value>) -> String {
     let required = form.get("required").and_then(Value::as_array);
     let mut names: Vec<String> = required
-        .map(|names| {
-            names
-                .iter()
-                .filter_map(Value::as_str)
-                .map(ToOwned::to_owned)
-                .collect()
-        })
+        .map(|names| names.iter().filter_map(Value::as_str).map(ToOwned::to_owned).collect())
         .unwrap_or_default();
     let properties = form.get("properties").and_then(Value::as_object);
     for (name, schema) in properties.into_iter().flatten() {
-        let fixed = schema
-            .get("const")
-            .map(|value| format!("{name}={}", words::quote(value)));
+        let fixed = schema.get("const").map(|value| format!("{name}={}", words::quote(value)));
         match (names.iter().position(|known| known == name), fixed) {
             (Some(at), Some(fixed)) => {
                 if let Some(known) = names.get_mut(at) {
@@ -267,15 +220,10 @@ fn either(forms: &[Map<String, Value>]) -> Map<String, Value> {
             }
         }
     }
-    let properties: Map<String, Value> = schemas
-        .into_iter()
-        .map(|(name, kinds)| (name, one_of_kinds(kinds)))
-        .collect();
+    let properties: Map<String, Value> =
+        schemas.into_iter().map(|(name, kinds)| (name, one_of_kinds(kinds))).collect();
     let names = |form: &Map<String, Value>| {
-        form.get("required")
-            .and_then(Value::as_array)
-            .cloned()
-            .unwrap_or_default()
+        form.get("required").and_then(Value::as_array).cloned().unwrap_or_default()
     };
     let mut required = forms.first().map(names).unwrap_or_default();
     for form in forms {
@@ -301,13 +249,9 @@ fn one_of_kinds(kinds: Value) -> Value {
     let mut values = Vec::new();
     for kind in &kinds {
         let only_values = kind.as_object().is_some_and(|kind| {
-            kind.keys()
-                .all(|key| matches!(key.as_str(), "const" | "enum" | "type" | "description"))
+            kind.keys().all(|key| matches!(key.as_str(), "const" | "enum" | "type" | "description"))
         });
-        match (
-            kind.get("const"),
-            kind.get("enum").and_then(Value::as_array),
-        ) {
+        match (kind.get("const"), kind.get("enum").and_then(Value::as_array)) {
             (Some(value), None) if only_values => values.push(value.clone()),
             (None, Some(many)) if only_values => values.extend(many.iter().cloned()),
             _ => return json!({ "anyOf": kinds }),

@@ -29,17 +29,8 @@ pub(crate) struct Subset {
 }
 
 /// Formats that strict schemas of both vendors know.
-const FORMATS: [&str; 9] = [
-    "date-time",
-    "time",
-    "date",
-    "duration",
-    "email",
-    "hostname",
-    "ipv4",
-    "ipv6",
-    "uuid",
-];
+const FORMATS: [&str; 9] =
+    ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
 /// Structured outputs and strict functions of `OpenAI`: the limits of the vendor's guide.
 pub(crate) static OPENAI_STRICT: Subset = Subset {
@@ -99,18 +90,13 @@ pub(crate) static GEMINI: Subset = Subset {
     most_enum_values: 20_000,
     most_characters: 1_000_000,
     takes: |keyword, _| {
-        matches!(
-            keyword,
-            "title" | "format" | "minItems" | "maxItems" | "minimum" | "maximum"
-        )
+        matches!(keyword, "title" | "format" | "minItems" | "maxItems" | "minimum" | "maximum")
     },
     enum_value: |value| value.is_string() || value.is_number(),
 };
 
 fn is_format(value: &Value, more: &[&str]) -> bool {
-    value
-        .as_str()
-        .is_some_and(|format| FORMATS.contains(&format) || more.contains(&format))
+    value.as_str().is_some_and(|format| FORMATS.contains(&format) || more.contains(&format))
 }
 
 /// A pattern without look-around, back references and word borders.

@@ -10,12 +10,7 @@ pub(super) fn types_of(schema: &Map<String, Value>) -> Vec<&str> {
         return type_list(types);
     }
     let one = schema.get("const").map(std::slice::from_ref);
-    let values = one.or_else(|| {
-        schema
-            .get("enum")
-            .and_then(Value::as_array)
-            .map(Vec::as_slice)
-    });
+    let values = one.or_else(|| schema.get("enum").and_then(Value::as_array).map(Vec::as_slice));
     if let Some(values) = values {
         let mut types = Vec::new();
         for name in values.iter().map(type_of) {
@@ -26,9 +21,8 @@ pub(super) fn types_of(schema: &Map<String, Value>) -> Vec<&str> {
         return types;
     }
     let hints = ["object", "array", "string", "number"];
-    let meant = hints
-        .into_iter()
-        .find(|name| schema.keys().any(|keyword| hint(keyword) == Some(*name)));
+    let meant =
+        hints.into_iter().find(|name| schema.keys().any(|keyword| hint(keyword) == Some(*name)));
     meant.into_iter().collect()
 }
 
@@ -42,11 +36,7 @@ pub(super) fn null_apart(
         return None;
     }
     let mut others = schema.clone();
-    let kept = values
-        .iter()
-        .filter(|value| !value.is_null())
-        .cloned()
-        .collect();
+    let kept = values.iter().filter(|value| !value.is_null()).cloned().collect();
     others.insert("enum".to_owned(), kept);
     if let Some(types) = others.get("type") {
         let mut names = type_list(types);

@@ -44,9 +44,7 @@ pub(super) fn condition(test: &Value, then: Option<&Value>, otherwise: Option<&V
 
 /// A string without quotation marks, anything else as JSON, cut at a bound.
 pub(super) fn quote(value: &Value) -> String {
-    let text = value
-        .as_str()
-        .map_or_else(|| value.to_string(), ToOwned::to_owned);
+    let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text,

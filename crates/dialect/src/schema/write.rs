@@ -85,17 +85,11 @@ pub(super) struct Node<'a> {
 
 impl<'a> Node<'a> {
     pub(super) fn new(at: &'a str) -> Self {
-        Self {
-            at,
-            notes: Vec::new(),
-        }
+        Self { at, notes: Vec::new() }
     }
 
     pub(super) fn stop<T>(&self, what: impl Into<String>) -> Result<T, Stop> {
-        Err(Stop {
-            path: self.at.to_owned(),
-            what: what.into(),
-        })
+        Err(Stop { path: self.at.to_owned(), what: what.into() })
     }
 }
 
@@ -153,11 +147,7 @@ impl Writer<'_> {
         if depth > self.subset.deepest {
             return node.stop(format!("more than {} levels", self.subset.deepest));
         }
-        if let Some(reference) = schema
-            .get("$ref")
-            .and_then(Value::as_str)
-            .map(ToOwned::to_owned)
-        {
+        if let Some(reference) = schema.get("$ref").and_then(Value::as_str).map(ToOwned::to_owned) {
             schema.shift_remove("$ref");
             let target = json!({ "$ref": self.define(&reference) });
             return Ok(self.around(target, &schema, node));
@@ -250,10 +240,7 @@ impl Writer<'_> {
             self.uses.whole = true;
             return reference.to_owned();
         }
-        let known = self
-            .definitions
-            .iter()
-            .position(|(known, _)| known == reference);
+        let known = self.definitions.iter().position(|(known, _)| known == reference);
         let place = known.unwrap_or_else(|| {
             let name = self.name_of(reference);
             self.definitions.push((reference.to_owned(), name));
@@ -262,10 +249,7 @@ impl Writer<'_> {
         if let Some(from) = self.writing {
             self.uses.add(from, place);
         }
-        let name = self
-            .definitions
-            .get(place)
-            .map_or("", |(_, name)| name.as_str());
+        let name = self.definitions.get(place).map_or("", |(_, name)| name.as_str());
         format!("#/$defs/{name}")
     }
 
@@ -274,13 +258,7 @@ impl Writer<'_> {
         let last = reference.rsplit('/').next().unwrap_or_default();
         let mut name: String = last
             .chars()
-            .map(|c| {
-                if c.is_ascii_alphanumeric() || c == '_' {
-                    c
-                } else {
-                    '_'
-                }
-            })
+            .map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' })
             .take(50)
             .collect();
         while self.definitions.iter().any(|(_, taken)| *taken == name) {
@@ -315,9 +293,7 @@ impl Writer<'_> {
                 let target = reference.strip_prefix("#/$defs/");
                 let known = |(_, name): &(String, String)| Some(name.as_str()) == target;
                 let target = self.definitions.iter().position(known);
-                target.map_or(reference == "#", |to| {
-                    to == place || self.uses.lead(to, place)
-                })
+                target.map_or(reference == "#", |to| to == place || self.uses.lead(to, place))
             };
             if let Some(definition) = definitions.get_mut(name) {
                 let opened = circles::open(definition, &leads_back);
@@ -345,11 +321,7 @@ impl Writer<'_> {
 
     pub(super) fn report(&mut self, keyword: &str, cure: &'static str, at: &str) {
         let path = pointer(at, keyword);
-        self.lost.push(Lost {
-            path,
-            what: keyword.to_owned(),
-            cure,
-        });
+        self.lost.push(Lost { path, what: keyword.to_owned(), cure });
     }
 
     /// Counts work, so that a small schema cannot ask for much of it.
@@ -363,9 +335,7 @@ impl Writer<'_> {
 
     pub(super) fn target<'b>(&'b self, schema: &'b Value) -> &'b Value {
         let reference = schema.get("$ref").and_then(Value::as_str);
-        reference
-            .and_then(|to| resolve(self.document, to))
-            .unwrap_or(schema)
+        reference.and_then(|to| resolve(self.document, to)).unwrap_or(schema)
     }
 }
 

@@ -74,21 +74,11 @@ proptest! {
 fn what_is_no_reply_at_all_is_one_malformed_call() {
     let plan = fixture::plan();
     for (folder, dialect) in variants() {
-        for reply in [
-            json!(null),
-            json!("add"),
-            json!(7),
-            json!({}),
-            json!({"error": {"code": 1}}),
-        ] {
+        for reply in [json!(null), json!("add"), json!(7), json!({}), json!({"error": {"code": 1}})]
+        {
             let calls = dialect.calls(&plan, &reply);
-            let [call] = calls.as_slice() else {
-                panic!("{folder}: {reply}: {calls:?}")
-            };
-            assert!(
-                call.fault.is_some() && call.id == "call_1",
-                "{folder}: {call:?}"
-            );
+            let [call] = calls.as_slice() else { panic!("{folder}: {reply}: {calls:?}") };
+            assert!(call.fault.is_some() && call.id == "call_1", "{folder}: {call:?}");
         }
     }
 }
@@ -102,24 +92,13 @@ fn a_reply_without_calls_has_none() {
             json!({"choices": [{"message": {"role": "assistant", "content": "hi", "tool_calls": null}}]}),
         ),
         ("openai-chat", json!({"choices": []})),
-        (
-            "openai-responses",
-            json!({"output": [{"type": "message", "content": []}]}),
-        ),
+        ("openai-responses", json!({"output": [{"type": "message", "content": []}]})),
         ("anthropic", json!({"role": "assistant", "content": "hi"})),
-        (
-            "gemini",
-            json!({"candidates": [{"content": {"parts": [{"text": "hi"}]}}]}),
-        ),
-        (
-            "gemini",
-            json!({"candidates": [{"finishReason": "SAFETY"}]}),
-        ),
+        ("gemini", json!({"candidates": [{"content": {"parts": [{"text": "hi"}]}}]})),
+        ("gemini", json!({"candidates": [{"finishReason": "SAFETY"}]})),
     ];
     for (name, reply) in replies {
-        let calls = toolcrib_dialect::dialect(name)
-            .unwrap()
-            .calls(&plan, &reply);
+        let calls = toolcrib_dialect::dialect(name).unwrap().calls(&plan, &reply);
         assert_eq!(calls, vec![], "{name}: {reply}");
     }
 }
@@ -136,14 +115,8 @@ fn one_call_and_a_bare_list_are_read_too() {
             "openai-responses",
             json!({"type": "function_call", "call_id": "a", "name": "now", "arguments": ""}),
         ),
-        (
-            "anthropic",
-            json!({"type": "tool_use", "id": "a", "name": "now", "input": ""}),
-        ),
-        (
-            "gemini",
-            json!({"functionCall": {"id": "a", "name": "now", "args": ""}}),
-        ),
+        ("anthropic", json!({"type": "tool_use", "id": "a", "name": "now", "input": ""})),
+        ("gemini", json!({"functionCall": {"id": "a", "name": "now", "args": ""}})),
     ];
     for (name, call) in call {
         let dialect = toolcrib_dialect::dialect(name).unwrap();
@@ -164,10 +137,7 @@ fn a_call_in_the_old_form_is_answered_in_the_old_form() {
     let reply = json!({"role": "assistant", "content": null, "function_call": {"name": "now", "arguments": "{}"}});
     let calls = dialect.calls(&plan, &reply);
     assert_eq!(calls.len(), 1);
-    assert_eq!(
-        (calls[0].id.as_str(), calls[0].name.as_str()),
-        ("call_1", "now")
-    );
+    assert_eq!((calls[0].id.as_str(), calls[0].name.as_str()), ("call_1", "now"));
     assert_eq!(calls[0].wire.echo["type"], "function_call");
 }
 
@@ -176,11 +146,7 @@ fn an_invented_id_is_none_that_the_model_gave() {
     let plan = fixture::plan();
     let dialect = toolcrib_dialect::dialect("gemini").unwrap();
     let parts = json!([{"functionCall": {"name": "now"}}, {"functionCall": {"name": "now", "id": "call_1"}}]);
-    let ids: Vec<_> = dialect
-        .calls(&plan, &parts)
-        .into_iter()
-        .map(|call| call.id)
-        .collect();
+    let ids: Vec<_> = dialect.calls(&plan, &parts).into_iter().map(|call| call.id).collect();
     assert_eq!(ids, ["call_2", "call_1"]);
 }
 
@@ -206,20 +172,12 @@ fn arguments_that_were_cut_off_are_not_run() {
         ),
     ];
     for (name, reply) in cut {
-        let calls = toolcrib_dialect::dialect(name)
-            .unwrap()
-            .calls(&plan, &reply);
+        let calls = toolcrib_dialect::dialect(name).unwrap().calls(&plan, &reply);
         assert_eq!(
             (calls.len(), calls[0].id.as_str(), calls[0].name.as_str()),
             (1, "a", "archive_files")
         );
-        assert!(
-            calls[0]
-                .fault
-                .as_ref()
-                .is_some_and(|fault| fault.contains("cut off")),
-            "{name}"
-        );
+        assert!(calls[0].fault.as_ref().is_some_and(|fault| fault.contains("cut off")), "{name}");
     }
 }
 
@@ -243,10 +201,7 @@ fn strict_arguments_lose_the_nulls_that_say_nothing_and_no_others() {
     let kept = json!({"b": null, "c": null, "d": {"f": null},
         "list": [{"f": null}, {"e": "x", "f": null}], "x": null});
     let reply = json!([{"id": "1", "function": {"name": "t", "arguments": arguments.to_string()}}]);
-    for (folder, dialect) in variants()
-        .into_iter()
-        .filter(|(_, d)| d.name() == "openai-chat")
-    {
+    for (folder, dialect) in variants().into_iter().filter(|(_, d)| d.name() == "openai-chat") {
         let found = dialect.calls(&plan, &reply).remove(0).arguments;
         let expected = match folder {
             "openai-chat-strict" => RawArguments::Value(kept.clone()),
@@ -280,10 +235,7 @@ fn a_field_that_had_to_be_renamed_comes_back_under_its_own_name() {
             .next()
             .unwrap()
             .clone();
-        assert!(
-            page.starts_with("page_size__x") && inner.starts_with("_x_y_x"),
-            "{page} {inner}"
-        );
+        assert!(page.starts_with("page_size__x") && inner.starts_with("_x_y_x"), "{page} {inner}");
         let arguments = json!({page: 3, "list": [{inner: 1}]});
         let reply = match name {
             "gemini" => json!([{"functionCall": {"name": "t", "args": arguments}}]),

@@ -9,29 +9,14 @@ fn the_checker_sees_what_is_wrong() {
     let strict = |schema: Value| json!([{"type": "function", "function": {"name": "t", "strict": true, "parameters": schema}}]);
     let closed = |properties: Value, required: Value| json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false});
     let wrong = [
+        ("openai-chat", strict(json!({"type": "object", "properties": {}}))),
+        ("openai-chat", strict(closed(json!({"a": {"type": "string"}}), json!([])))),
         (
             "openai-chat",
-            strict(json!({"type": "object", "properties": {}})),
+            strict(closed(json!({"a": {"type": "string", "default": ""}}), json!(["a"]))),
         ),
-        (
-            "openai-chat",
-            strict(closed(json!({"a": {"type": "string"}}), json!([]))),
-        ),
-        (
-            "openai-chat",
-            strict(closed(
-                json!({"a": {"type": "string", "default": ""}}),
-                json!(["a"]),
-            )),
-        ),
-        (
-            "openai-chat",
-            strict(closed(json!({"a": {"$ref": "#/$defs/a"}}), json!(["a"]))),
-        ),
-        (
-            "openai-chat",
-            strict(closed(json!({"a": {}}), json!(["a"]))),
-        ),
+        ("openai-chat", strict(closed(json!({"a": {"$ref": "#/$defs/a"}}), json!(["a"])))),
+        ("openai-chat", strict(closed(json!({"a": {}}), json!(["a"])))),
         (
             "openai-chat",
             json!([{"function": {"name": "a.b", "parameters": {"type": "object", "properties": {}}}}]),

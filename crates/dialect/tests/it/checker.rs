@@ -4,17 +4,8 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-const FORMATS: [&str; 9] = [
-    "date-time",
-    "time",
-    "date",
-    "duration",
-    "email",
-    "hostname",
-    "ipv4",
-    "ipv6",
-    "uuid",
-];
+const FORMATS: [&str; 9] =
+    ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 const OPENAI_STRICT: [&str; 24] = [
     "type",
     "title",
@@ -101,9 +92,7 @@ pub(crate) fn problems(dialect: &str, tools: &Value) -> Vec<String> {
     let list = tools.as_array().unwrap();
     let mut entries: Vec<&Value> = Vec::new();
     for entry in list {
-        let inner = entry
-            .get("functionDeclarations")
-            .or_else(|| entry.get("tools"));
+        let inner = entry.get("functionDeclarations").or_else(|| entry.get("tools"));
         match inner.and_then(Value::as_array) {
             Some(inner) => entries.extend(inner),
             None => entries.push(entry),
@@ -135,17 +124,10 @@ pub(crate) fn problems(dialect: &str, tools: &Value) -> Vec<String> {
         if check.strict {
             strict.push((check.optional, check.unions));
         }
-        found.extend(
-            check
-                .found
-                .into_iter()
-                .map(|problem| format!("{name}: {problem}")),
-        );
+        found.extend(check.found.into_iter().map(|problem| format!("{name}: {problem}")));
     }
     if dialect == "anthropic" {
-        let sums = strict
-            .iter()
-            .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        let sums = strict.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         if strict.len() > 20 || sums.0 > 24 || sums.1 > 16 {
             found.push(format!("too much strict: {} {sums:?}", strict.len()));
         }
@@ -165,21 +147,13 @@ struct Check<'a> {
 impl Check<'_> {
     fn root(&mut self, schema: &Value) {
         let fields = schema.as_object().unwrap();
-        self.rule(
-            fields.get("type") == Some(&"object".into()),
-            "root is no object",
-        );
+        self.rule(fields.get("type") == Some(&"object".into()), "root is no object");
         self.rule(
             fields.get("properties").is_some_and(Value::is_object),
             "root without properties",
         );
-        for keyword in [
-            "anyOf", "oneOf", "allOf", "not", "enum", "const", "$ref", "if",
-        ] {
-            self.rule(
-                !fields.contains_key(keyword),
-                &format!("{keyword} at the root"),
-            );
+        for keyword in ["anyOf", "oneOf", "allOf", "not", "enum", "const", "$ref", "if"] {
+            self.rule(!fields.contains_key(keyword), &format!("{keyword} at the root"));
         }
         self.schema(schema, 1, "");
         if self.dialect == "anthropic" && self.strict {
@@ -196,10 +170,7 @@ impl Check<'_> {
 
     fn schema(&mut self, schema: &Value, depth: usize, at: &str) {
         let Some(fields) = schema.as_object() else {
-            self.rule(
-                !self.strict && self.dialect != "gemini",
-                &format!("no object at {at}"),
-            );
+            self.rule(!self.strict && self.dialect != "gemini", &format!("no object at {at}"));
             return;
         };
         self.rule(depth <= 64, "depth");
@@ -220,9 +191,7 @@ impl Check<'_> {
                 let legal = match self.dialect {
                     "anthropic" => {
                         key.len() <= 64
-                            && key
-                                .chars()
-                                .all(|c| c.is_ascii_alphanumeric() || "_.-".contains(c))
+                            && key.chars().all(|c| c.is_ascii_alphanumeric() || "_.-".contains(c))
                     }
                     "gemini" => {
                         key.len() <= 64
@@ -245,11 +214,7 @@ impl Check<'_> {
             let at = format!("{at}/{keyword}");
             match (keyword.as_str(), value) {
                 ("properties" | "$defs" | "definitions", Value::Object(named)) => {
-                    let depth = if keyword == "properties" {
-                        depth + 1
-                    } else {
-                        1
-                    };
+                    let depth = if keyword == "properties" { depth + 1 } else { 1 };
                     for (name, schema) in named {
                         self.schema(schema, depth, &format!("{at}/{name}"));
                     }
@@ -276,10 +241,7 @@ impl Check<'_> {
             _ => &OPENAI_STRICT,
         };
         for keyword in fields.keys() {
-            self.rule(
-                allowed.contains(&keyword.as_str()),
-                &format!("{keyword} at {at}"),
-            );
+            self.rule(allowed.contains(&keyword.as_str()), &format!("{keyword} at {at}"));
         }
         if fields.contains_key("$ref") {
             self.rule(fields.len() == 1, &format!("beside $ref at {at}"));
@@ -292,16 +254,13 @@ impl Check<'_> {
             .flatten()
             .filter_map(Value::as_str)
             .collect();
-        let declared = required
-            .iter()
-            .all(|name| properties.is_some_and(|all| all.contains_key(*name)));
+        let declared =
+            required.iter().all(|name| properties.is_some_and(|all| all.contains_key(*name)));
         self.rule(declared, &format!("required is not declared at {at}"));
         if self.dialect == "gemini" {
             let listed = fields.get("enum").and_then(Value::as_array);
-            let plain = listed
-                .into_iter()
-                .flatten()
-                .all(|value| value.is_string() || value.is_number());
+            let plain =
+                listed.into_iter().flatten().all(|value| value.is_string() || value.is_number());
             self.rule(plain, &format!("enum at {at}"));
             return;
         }
@@ -325,54 +284,37 @@ impl Check<'_> {
         self.unions += usize::from(types.len() > 1 || fields.contains_key("anyOf"));
         let items = !types.contains(&"array") || fields.get("items").is_some_and(Value::is_object);
         self.rule(items, &format!("items at {at}"));
-        self.rule(
-            self.dialect == "anthropic" || depth <= 10,
-            "more than 10 levels",
-        );
+        self.rule(self.dialect == "anthropic" || depth <= 10, "more than 10 levels");
         if let Some(format) = fields.get("format").and_then(Value::as_str) {
             let uri = self.dialect == "anthropic" && format == "uri";
-            self.rule(
-                uri || FORMATS.contains(&format),
-                &format!("format {format} at {at}"),
-            );
+            self.rule(uri || FORMATS.contains(&format), &format!("format {format} at {at}"));
         }
-        let pattern = fields
-            .get("pattern")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
-        let looks = ["(?=", "(?!", "(?<"]
-            .iter()
-            .any(|look| pattern.contains(look));
+        let pattern = fields.get("pattern").and_then(Value::as_str).unwrap_or_default();
+        let looks = ["(?=", "(?!", "(?<"].iter().any(|look| pattern.contains(look));
         self.rule(!looks, "look-around");
         if self.dialect == "anthropic" {
             let least = fields.get("minItems");
-            self.rule(
-                least.is_none_or(|least| least == 0 || least == 1),
-                "minItems",
-            );
+            self.rule(least.is_none_or(|least| least == 0 || least == 1), "minItems");
         }
     }
 
     fn is_recursive<'a>(&'a self, schema: &'a Value, path: &mut Vec<&'a str>) -> bool {
         match schema {
             Value::Object(fields) => {
-                fields.iter().any(
-                    |(keyword, value)| match (keyword.as_str(), value.as_str()) {
-                        ("$ref", Some(to)) => {
-                            if path.contains(&to) {
-                                return true;
-                            }
-                            path.push(to);
-                            let target = self.root.pointer(to.trim_start_matches('#'));
-                            let found =
-                                target.is_some_and(|target| self.is_recursive(target, path));
-                            path.pop();
-                            found
+                fields.iter().any(|(keyword, value)| match (keyword.as_str(), value.as_str()) {
+                    ("$ref", Some(to)) => {
+                        if path.contains(&to) {
+                            return true;
                         }
-                        ("$defs", _) => false,
-                        _ => self.is_recursive(value, path),
-                    },
-                )
+                        path.push(to);
+                        let target = self.root.pointer(to.trim_start_matches('#'));
+                        let found = target.is_some_and(|target| self.is_recursive(target, path));
+                        path.pop();
+                        found
+                    }
+                    ("$defs", _) => false,
+                    _ => self.is_recursive(value, path),
+                })
             }
             Value::Array(items) => items.iter().any(|item| self.is_recursive(item, path)),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
@@ -383,12 +325,7 @@ impl Check<'_> {
 fn types(fields: &Map<String, Value>) -> Vec<&str> {
     match fields.get("type") {
         Some(Value::String(one)) => vec![one],
-        Some(many) => many
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter_map(Value::as_str)
-            .collect(),
+        Some(many) => many.as_array().unwrap().iter().filter_map(Value::as_str).collect(),
         None => Vec::new(),
     }
 }

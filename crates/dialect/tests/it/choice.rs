@@ -20,12 +20,8 @@ fn choices(request: &Request) -> Value {
     let said = toolcrib_dialect::NAMES.iter().map(|name| {
         let mut fields = dialect(name).unwrap().request(&plan);
         let tools = fields.remove("tools").unwrap();
-        let shown = tools
-            .pointer("/0/functionDeclarations")
-            .unwrap_or(&tools)
-            .as_array()
-            .unwrap()
-            .len();
+        let shown =
+            tools.pointer("/0/functionDeclarations").unwrap_or(&tools).as_array().unwrap().len();
         fields.insert("shown".to_owned(), shown.into());
         ((*name).to_owned(), Value::Object(fields))
     });
@@ -67,10 +63,7 @@ fn several_chosen_tools_are_forced_as_near_as_the_api_can() {
     );
     let plan = plan_of(tools(), Request::default().choose("b").choose("a"));
     let anthropic = dialect("anthropic").unwrap();
-    let expected = [
-        json!({"type": "tool", "name": "b"}),
-        json!({"type": "tool", "name": "a"}),
-    ];
+    let expected = [json!({"type": "tool", "name": "b"}), json!({"type": "tool", "name": "a"})];
     assert_eq!(anthropic.forced_requests(&plan), expected);
     let lost: Vec<_> = anthropic
         .rendering(&plan)
@@ -80,10 +73,7 @@ fn several_chosen_tools_are_forced_as_near_as_the_api_can() {
         .collect();
     assert_eq!(
         lost,
-        [
-            ("b".to_owned(), "forced".to_owned()),
-            ("a".to_owned(), "forced".to_owned())
-        ]
+        [("b".to_owned(), "forced".to_owned()), ("a".to_owned(), "forced".to_owned())]
     );
 }
 
@@ -92,10 +82,7 @@ fn a_forced_tool_that_takes_control_is_to_come_alone() {
     let said = choices(&Request::default().choose("hand.over"));
     assert_eq!(said["openai-chat"]["parallel_tool_calls"], false);
     assert_eq!(said["openai-responses"]["parallel_tool_calls"], false);
-    assert_eq!(
-        said["anthropic"]["tool_choice"]["disable_parallel_tool_use"],
-        true
-    );
+    assert_eq!(said["anthropic"]["tool_choice"]["disable_parallel_tool_use"], true);
     assert_eq!(
         said["gemini"]["toolConfig"]["functionCallingConfig"]["allowedFunctionNames"],
         json!(["hand.over"])
@@ -124,20 +111,11 @@ fn a_tool_that_joins_at_the_end_leaves_the_others_as_they_were() {
     let mut specs = crate::fixture::specs();
     let request = || Request::default().defer("archive_files").defer("zz_last");
     let before = plan_of(specs.clone(), request());
-    specs.push(spec(
-        "zz_last",
-        "L.",
-        json!({"type": "object", "properties": {}}),
-    ));
+    specs.push(spec("zz_last", "L.", json!({"type": "object", "properties": {}})));
     let after = plan_of(specs, request());
     for (folder, dialect) in variants() {
         let list = |tools: &Value| {
-            tools
-                .pointer("/0/functionDeclarations")
-                .unwrap_or(tools)
-                .as_array()
-                .unwrap()
-                .clone()
+            tools.pointer("/0/functionDeclarations").unwrap_or(tools).as_array().unwrap().clone()
         };
         let (old, new) = (list(&dialect.tools(&before)), list(&dialect.tools(&after)));
         assert!(new.starts_with(&old) && new.len() > old.len(), "{folder}");
@@ -155,22 +133,12 @@ fn an_empty_plan_asks_for_nothing() {
 #[test]
 fn two_tools_of_one_wire_name_cost_one_tool() {
     let mut builtin = spec("search", "S.", json!({"type": "object"}));
-    builtin.builtin.insert(
-        "anthropic".to_owned(),
-        json!({"type": "web_search_20250305", "name": "a"}),
-    );
+    builtin
+        .builtin
+        .insert("anthropic".to_owned(), json!({"type": "web_search_20250305", "name": "a"}));
     let mut specs = tools();
     specs.push(builtin);
-    let rendering = dialect("anthropic")
-        .unwrap()
-        .rendering(&plan_of(specs, Request::default()));
-    let refused: Vec<_> = rendering
-        .refused
-        .iter()
-        .map(|refused| refused.tool.as_str())
-        .collect();
-    assert_eq!(
-        (refused, rendering.tools.as_array().unwrap().len()),
-        (vec!["search"], 4)
-    );
+    let rendering = dialect("anthropic").unwrap().rendering(&plan_of(specs, Request::default()));
+    let refused: Vec<_> = rendering.refused.iter().map(|refused| refused.tool.as_str()).collect();
+    assert_eq!((refused, rendering.tools.as_array().unwrap().len()), (vec!["search"], 4));
 }

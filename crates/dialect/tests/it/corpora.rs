@@ -14,9 +14,7 @@ use crate::fixture::{plan_of, spec, variants};
 pub(crate) fn lines(file: &str) -> Vec<Value> {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let text = std::fs::read_to_string(data.join(file)).unwrap_or_default();
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// The functions of the lines of a file, each schema under a name of its own.
@@ -43,10 +41,7 @@ fn specs(file: &str, functions: impl Fn(Value) -> Vec<(Value, Value)>) -> Vec<To
 fn bfcl() -> Vec<ToolSpec> {
     specs("formats/bfcl-calls.jsonl", |line| {
         let functions = line["functions"].as_array().unwrap().clone();
-        functions
-            .into_iter()
-            .map(|f| (f["name"].clone(), f["parameters"].clone()))
-            .collect()
+        functions.into_iter().map(|f| (f["name"].clone(), f["parameters"].clone())).collect()
     })
 }
 
@@ -67,11 +62,9 @@ fn every_tool_of_the_collections_is_shown_or_has_a_reason_and_obeys_the_rules() 
         let count = plan.tools().len();
         for (folder, dialect) in variants() {
             let rendering = dialect.rendering(&plan);
-            let shown = plan.tools().filter(|tool| {
-                rendering
-                    .wire_name(tool.listed.spec.name.as_str())
-                    .is_some()
-            });
+            let shown = plan
+                .tools()
+                .filter(|tool| rendering.wire_name(tool.listed.spec.name.as_str()).is_some());
             assert_eq!(shown.count() + rendering.refused.len(), count, "{folder}");
             assert_eq!(
                 checker::problems(dialect.name(), &rendering.tools),
@@ -87,11 +80,7 @@ fn every_tool_of_the_collections_is_shown_or_has_a_reason_and_obeys_the_rules() 
                 rendering.refused.len(),
                 rendering.losses.len()
             );
-            assert!(
-                rendering.refused.is_empty(),
-                "{folder}: {:?}",
-                rendering.refused
-            );
+            assert!(rendering.refused.is_empty(), "{folder}: {:?}", rendering.refused);
         }
     }
 }

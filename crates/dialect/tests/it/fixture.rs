@@ -12,19 +12,10 @@ use toolcrib_dialect::{Anthropic, Deferred, Dialect, Gemini, OpenAiChat, OpenAiR
 /// Every dialect with every option, under the name of its golden folder.
 pub(crate) fn variants() -> Vec<(&'static str, Box<dyn Dialect>)> {
     let (off, on) = (Strict::Off, Strict::On);
-    let namespaces = OpenAiResponses {
-        strict: off,
-        deferred: Deferred::Namespaces,
-    };
-    let strict = OpenAiResponses {
-        strict: on,
-        deferred: Deferred::Flat,
-    };
+    let namespaces = OpenAiResponses { strict: off, deferred: Deferred::Namespaces };
+    let strict = OpenAiResponses { strict: on, deferred: Deferred::Flat };
     vec![
-        (
-            "openai-chat",
-            Box::new(OpenAiChat { strict: off }) as Box<dyn Dialect>,
-        ),
+        ("openai-chat", Box::new(OpenAiChat { strict: off }) as Box<dyn Dialect>),
         ("openai-chat-strict", Box::new(OpenAiChat { strict: on })),
         ("openai-responses", Box::new(OpenAiResponses::default())),
         ("openai-responses-strict", Box::new(strict)),
@@ -44,24 +35,16 @@ pub(crate) fn spec(name: &str, description: &str, input: Value) -> ToolSpec {
 /// A plan of tools with these specs.
 pub(crate) fn plan_of(specs: impl IntoIterator<Item = ToolSpec>, request: Request) -> Plan {
     let tools = specs.into_iter().map(|spec| -> Arc<dyn Tool> {
-        raw_tool(spec, |_, _| async {
-            ToolOutcome::Done(Content::text("done"))
-        })
+        raw_tool(spec, |_, _| async { ToolOutcome::Done(Content::text("done")) })
     });
     let catalog = Arc::new(Catalog::of(Toolset::of(tools).unwrap()));
-    assert!(
-        catalog.quarantined().is_empty(),
-        "{:?}",
-        catalog.quarantined()
-    );
+    assert!(catalog.quarantined().is_empty(), "{:?}", catalog.quarantined());
     Plan::make(&catalog, &Caller::local(), &AllowAll, request).unwrap()
 }
 
 /// A plan of all tools of the fixture, with nothing rendered yet.
 pub(crate) fn fresh_plan() -> Plan {
-    let request = Request::default()
-        .defer("archive_files")
-        .defer("archive_mail");
+    let request = Request::default().defer("archive_files").defer("archive_mail");
     plan_of(specs(), request)
 }
 
@@ -91,11 +74,7 @@ fn plain() -> Vec<ToolSpec> {
                 "additionalProperties": false,
             }),
         ),
-        spec(
-            "now",
-            "Tells the time.",
-            json!({"type": "object", "properties": {}}),
-        ),
+        spec("now", "Tells the time.", json!({"type": "object", "properties": {}})),
         spec(
             "book",
             "Books a room.",
@@ -227,23 +206,11 @@ fn deferred_and_builtin() -> Vec<ToolSpec> {
         spec.builtin.insert(dialect.to_owned(), definition);
     };
     let web = json!({"type": "web_search_20250305", "name": "web_search"});
-    define(
-        &mut search,
-        "openai-responses",
-        json!({"type": "web_search"}),
-    );
+    define(&mut search, "openai-responses", json!({"type": "web_search"}));
     define(&mut search, "anthropic", web);
     define(&mut search, "gemini", json!({"googleSearch": {}}));
     let custom = json!({"name": "sql", "description": "Runs a query."});
-    define(
-        &mut sql,
-        "openai-chat",
-        json!({"type": "custom", "custom": custom}),
-    );
-    define(
-        &mut sql,
-        "openai-responses",
-        json!({"type": "custom", "name": "sql"}),
-    );
+    define(&mut sql, "openai-chat", json!({"type": "custom", "custom": custom}));
+    define(&mut sql, "openai-responses", json!({"type": "custom", "name": "sql"}));
     vec![files, mail, search, sql]
 }

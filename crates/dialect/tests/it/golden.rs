@@ -23,12 +23,7 @@ pub(crate) fn compare(folder: &str, name: &str, value: &Value) {
     }
     path.push(name);
     let golden = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(
-        text,
-        golden,
-        "{} differs; UPDATE_GOLDEN=1 rewrites it",
-        path.display()
-    );
+    assert_eq!(text, golden, "{} differs; UPDATE_GOLDEN=1 rewrites it", path.display());
 }
 
 pub(crate) fn call_json(call: &Call) -> Value {
@@ -75,11 +70,7 @@ fn the_calls_of_a_reply_are_read_as_committed() {
         let reply = reply(dialect.as_ref());
         let calls: Vec<_> = dialect.calls(&plan, &reply).iter().map(call_json).collect();
         let echo = dialect.echo(&reply);
-        compare(
-            folder,
-            "calls.json",
-            &json!({ "reply": reply, "calls": calls, "echo": echo }),
-        );
+        compare(folder, "calls.json", &json!({ "reply": reply, "calls": calls, "echo": echo }));
     }
 }
 
@@ -87,11 +78,7 @@ fn the_calls_of_a_reply_are_read_as_committed() {
 fn the_results_of_a_batch_are_written_as_committed() {
     let report = report();
     for (folder, dialect) in fixture::variants() {
-        compare(
-            folder,
-            "results.json",
-            &Value::Array(dialect.results(&report)),
-        );
+        compare(folder, "results.json", &Value::Array(dialect.results(&report)));
     }
 }
 
@@ -105,19 +92,10 @@ fn results_of_the_calls_of_a_reply_carry_their_wire_names_and_ids() {
                 None => ToolOutcome::Done(Content::text("done")),
                 Some(fault) => ToolOutcome::Failed(ToolError::new(ErrorKind::InvalidCall, fault)),
             };
-            Response {
-                wire: call.wire,
-                ..response(&call.id, &call.name, outcome)
-            }
+            Response { wire: call.wire, ..response(&call.id, &call.name, outcome) }
         });
-        let report = Report {
-            responses: responses.collect(),
-        };
-        compare(
-            folder,
-            "answers.json",
-            &Value::Array(dialect.results(&report)),
-        );
+        let report = Report { responses: responses.collect() };
+        compare(folder, "answers.json", &Value::Array(dialect.results(&report)));
     }
 }
 
@@ -175,10 +153,7 @@ fn response(id: &str, name: &str, outcome: ToolOutcome) -> Response {
     Response {
         id: id.to_owned(),
         name: name.to_owned(),
-        wire: Wire {
-            name: name.to_owned(),
-            echo: Map::new(),
-        },
+        wire: Wire { name: name.to_owned(), echo: Map::new() },
         outcome,
         duplicate_of: None,
         repairs: Vec::new(),
@@ -191,11 +166,7 @@ fn response(id: &str, name: &str, outcome: ToolOutcome) -> Response {
 }
 
 fn image() -> Part {
-    Part::Image {
-        data: "aGk=".to_owned(),
-        mime: "image/png".to_owned(),
-        extra: Map::new(),
-    }
+    Part::Image { data: "aGk=".to_owned(), mime: "image/png".to_owned(), extra: Map::new() }
 }
 
 /// A result with a part of every kind.
@@ -230,10 +201,7 @@ fn media() -> Content {
 pub(crate) fn report() -> Report {
     let done = |value: Value| ToolOutcome::Done(Content::json(value));
     let mut failed = ToolError::new(ErrorKind::Tool, "nothing was found");
-    failed.content = Some(Box::new(Content {
-        parts: vec![image()],
-        ..Content::default()
-    }));
+    failed.content = Some(Box::new(Content { parts: vec![image()], ..Content::default() }));
     failed.retry_after = Some(Duration::from_secs(1));
     let mut cited = response("g", "find", done(json!({"name": "Ada"})));
     cited.references.push(Cited {
@@ -248,23 +216,15 @@ pub(crate) fn report() -> Report {
     cited.repairs.push("read \"1\" as a number".to_owned());
     let mut copy = response("b", "add", done(json!(3)));
     copy.duplicate_of = Some("a".to_owned());
-    let pending = Pending {
-        ticket: TicketId::claimed("t_1"),
-        reason: "it deletes files".to_owned(),
-    };
+    let pending =
+        Pending { ticket: TicketId::claimed("t_1"), reason: "it deletes files".to_owned() };
     Report {
         responses: vec![
             response("a", "add", done(json!(3))),
             copy,
             response("c", "draw", ToolOutcome::Done(media())),
             response("d", "find", ToolOutcome::Failed(failed)),
-            response(
-                "e",
-                "book",
-                ToolOutcome::Denied {
-                    reason: "not on a Sunday".to_owned(),
-                },
-            ),
+            response("e", "book", ToolOutcome::Denied { reason: "not on a Sunday".to_owned() }),
             response("f", "book", ToolOutcome::Pending(pending)),
             cited,
             response("h", "find", done(json!({"items": [{"$ref": "#/x"}]}))),

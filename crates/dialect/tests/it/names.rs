@@ -44,12 +44,7 @@ fn what_models_make_of_names_is_understood_where_it_is_plain() {
     let specs = ["math.add", "now"].map(|name| spec(name, "T.", json!({"type": "object"})));
     let plan = plan_of(specs, Request::default());
     for (folder, dialect) in variants() {
-        let decoded = |wire: &str| {
-            dialect
-                .calls(&plan, &call(dialect.name(), wire))
-                .remove(0)
-                .name
-        };
+        let decoded = |wire: &str| dialect.calls(&plan, &call(dialect.name(), wire)).remove(0).name;
         assert_eq!(decoded("math.add"), "math.add", "{folder}");
         assert_eq!(decoded("functions.now"), "now", "{folder}");
         assert_eq!(decoded("default_api.now"), "now", "{folder}");

@@ -26,19 +26,13 @@ fn written(dialect: &dyn Dialect, wire: &str, arguments: &Map<String, Value>) ->
 
 /// The tools that are sent strict, by wire name, with their fields.
 fn strict_tools(tools: &Value) -> HashMap<String, Vec<String>> {
-    let functions = tools
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|tool| tool.get("function").unwrap_or(tool));
+    let functions =
+        tools.as_array().unwrap().iter().map(|tool| tool.get("function").unwrap_or(tool));
     functions
         .filter(|function| function.get("strict") == Some(&Value::Bool(true)))
         .filter_map(|function| {
             let fields = function.pointer("/parameters/properties")?.as_object()?;
-            Some((
-                function["name"].as_str()?.to_owned(),
-                fields.keys().cloned().collect(),
-            ))
+            Some((function["name"].as_str()?.to_owned(), fields.keys().cloned().collect()))
         })
         .collect()
 }
@@ -65,10 +59,7 @@ fn collected() -> (Vec<ToolSpec>, Vec<Correct>) {
             }
         }
         for call in called {
-            calls.push((
-                unique(&call["name"]),
-                call["arguments"].as_object().unwrap().clone(),
-            ));
+            calls.push((unique(&call["name"]), call["arguments"].as_object().unwrap().clone()));
         }
     }
     (specs, calls)
@@ -102,15 +93,8 @@ fn correct_calls_come_back_as_they_were() {
                 RawArguments::Value(value) => value,
                 RawArguments::Absent => json!({}),
             };
-            assert_eq!(
-                (&call.name, value),
-                (name, Value::Object(arguments.clone())),
-                "{folder}"
-            );
+            assert_eq!((&call.name, value), (name, Value::Object(arguments.clone())), "{folder}");
         }
-        println!(
-            "{folder}: {} calls there and back, {nulls} nulls dropped",
-            calls.len()
-        );
+        println!("{folder}: {} calls there and back, {nulls} nulls dropped", calls.len());
     }
 }

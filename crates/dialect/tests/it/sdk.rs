@@ -25,10 +25,8 @@ fn the_vendors_types_take_what_is_written() {
     let one = plan_of(specs(), Request::default().choose("add"));
     let mut cases = Vec::new();
     for (folder, dialect) in variants() {
-        let requests: Vec<Value> = [&plan(), &chosen, &one]
-            .iter()
-            .map(|plan| dialect.request(plan).into())
-            .collect();
+        let requests: Vec<Value> =
+            [&plan(), &chosen, &one].iter().map(|plan| dialect.request(plan).into()).collect();
         cases.push(json!({
             "variant": folder,
             "dialect": dialect.name(),
@@ -46,16 +44,10 @@ fn the_vendors_types_take_what_is_written() {
         .spawn()
         .expect("TOOLCRIB_PYTHON can be run");
     let mut stdin = child.stdin.take().unwrap();
-    stdin
-        .write_all(Value::Array(cases).to_string().as_bytes())
-        .unwrap();
+    stdin.write_all(Value::Array(cases).to_string().as_bytes()).unwrap();
     drop(stdin);
     let output = child.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     println!("{said}");
-    assert!(
-        output.status.success(),
-        "{said}\n{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
 }

@@ -18,10 +18,7 @@ fn calls() -> impl Strategy<Value = Vec<(String, String)>> {
         "{\"a\":{\"b\":[1,2,3]}}",
     ]);
     prop::collection::vec(
-        (
-            name.prop_map(ToOwned::to_owned),
-            arguments.prop_map(ToOwned::to_owned),
-        ),
+        (name.prop_map(ToOwned::to_owned), arguments.prop_map(ToOwned::to_owned)),
         0..5,
     )
 }
@@ -65,10 +62,7 @@ fn chat_chunks(calls: &[(String, String)], seed: u64, numbering: Numbering) -> V
     let mut chunks =
         vec![json!({"choices": [{"index": 0, "delta": {"role": "assistant", "content": null}}]})];
     for (place, (name, arguments)) in calls.iter().enumerate() {
-        for (piece, text) in pieces(arguments, seed + place as u64)
-            .into_iter()
-            .enumerate()
-        {
+        for (piece, text) in pieces(arguments, seed + place as u64).into_iter().enumerate() {
             let mut delta = json!({"function": {"arguments": text}});
             if piece == 0 || matches!(numbering, Numbering::IdAlways) {
                 delta["id"] = format!("c{place}").into();
@@ -195,14 +189,8 @@ fn calls_without_ids_and_indexes_are_kept_apart_by_their_names() {
         json!({"choices": [{"delta": {}, "finish_reason": "stop"}]}),
     ];
     let found = streamed(dialect.as_ref(), &chunks);
-    let said: Vec<_> = found
-        .iter()
-        .map(|call| (call.id.as_str(), call.name.as_str()))
-        .collect();
-    assert_eq!(
-        said,
-        [("call_1", "add"), ("call_2", "now"), ("call_3", "now")]
-    );
+    let said: Vec<_> = found.iter().map(|call| (call.id.as_str(), call.name.as_str())).collect();
+    assert_eq!(said, [("call_1", "add"), ("call_2", "now"), ("call_3", "now")]);
 }
 
 #[test]
@@ -249,8 +237,5 @@ fn what_only_some_servers_send_is_kept_for_the_echo() {
     }
     stream.push(&json!({"choices": [{"delta": {"content": "Hm"}, "finish_reason": "stop"}]}));
     let message = json!({"role": "assistant", "content": "Hm", "reasoning_content": "Let me see."});
-    assert_eq!(
-        dialect("openai-chat").unwrap().echo(&stream.reply()),
-        [message]
-    );
+    assert_eq!(dialect("openai-chat").unwrap().echo(&stream.reply()), [message]);
 }
