@@ -3,7 +3,3 @@
 pub mod repair;
 pub mod schema;
 mod strict;
-
-pub use schema::{
-    Bounds, Coercion, Documents, Schema, SchemaError, Violation, Violations, signature,
-};

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use toolcrib_json::{Bounds, Documents, Schema, SchemaError};
+use toolcrib_json::schema::{Bounds, Documents, Schema, SchemaError};
 
 /// Refusals take a few milliseconds; the tests are unoptimised, and the machine may be busy.
 const AT_ONCE: Duration = Duration::from_millis(500);

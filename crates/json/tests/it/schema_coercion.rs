@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use serde_json::{Value, json};
-use toolcrib_json::Schema;
+use toolcrib_json::schema::Schema;
 
 /// The coerced value and the notes; checks that it is valid or untouched, and stays as it is.
 fn coerced(schema: &Value, instance: &Value) -> (Value, Vec<String>) {

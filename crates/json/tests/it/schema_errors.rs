@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use serde_json::{Value, json};
-use toolcrib_json::{Schema, Violation, Violations};
+use toolcrib_json::schema::{Schema, Violation, Violations};
 
 /// What is told about a wrong value.
 fn told(schema: &Value, instance: &Value) -> String {

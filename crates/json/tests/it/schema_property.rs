@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use toolcrib_json::{Schema, signature};
+use toolcrib_json::schema::{Schema, signature};
 
 /// Time for one small schema with one small value, unoptimised and on a busy machine.
 const ENOUGH: Duration = Duration::from_secs(2);

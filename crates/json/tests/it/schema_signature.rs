@@ -1,7 +1,7 @@
 //! A schema told as a function, on one line.
 
 use serde_json::{Value, json};
-use toolcrib_json::signature;
+use toolcrib_json::schema::signature;
 
 #[test]
 fn required_arguments_come_first_and_types_are_short() {

@@ -12,7 +12,7 @@ use std::io::Read;
 use std::path::Path;
 
 use serde_json::Value;
-use toolcrib_json::{Bounds, Documents, Schema};
+use toolcrib_json::schema::{Bounds, Documents, Schema};
 
 const ARCHIVE: &str = "../../../shared/data/formats/json-schema-test-suite-44401e0.tar.gz";
 

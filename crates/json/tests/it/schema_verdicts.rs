@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use serde_json::{Value, json};
-use toolcrib_json::{Schema, signature};
+use toolcrib_json::schema::{Schema, signature};
 
 /// One call: the tool's schema, the arguments, and whether they are recorded as valid.
 struct Call {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use toolcrib_json::Schema;
+use toolcrib_json::schema::Schema;
 
 use crate::schema_bounds::doubling;
 
