@@ -141,6 +141,10 @@ pub(crate) fn not_admitted() -> String {
         .to_owned()
 }
 
+pub(crate) fn not_reached() -> String {
+    "not run, through a fault of ours. Try another way, or tell the user".to_owned()
+}
+
 pub(crate) fn cut(shown: usize, whole: usize) -> String {
     format!(
         "[cut: {shown} of {whole} bytes are shown. Call again with arguments that ask for less to \

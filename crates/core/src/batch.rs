@@ -10,6 +10,7 @@ mod attempt;
 mod bounds;
 mod govern;
 mod order;
+mod record;
 mod redeem;
 mod run_one;
 mod watch;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Batch;
+use super::record::asked;
 use crate::advice;
 use crate::catalog::Listed;
 use crate::content::{Content, Part};
@@ -62,7 +63,9 @@ fn weight(value: &serde_json::Value) -> usize {
 
 async fn cut(batch: &Batch, content: Content, bound: usize) -> (Content, Option<ResultHandle>) {
     let whole = Arc::new(content);
-    let handle = batch.gate.ledger.keep(batch.plan.caller(), Arc::clone(&whole)).await;
+    let keeping =
+        async { Ok(batch.gate.ledger.keep(batch.plan.caller(), Arc::clone(&whole)).await) };
+    let handle = asked(keeping).await.ok().flatten();
     let mut room = bound;
     let mut cut = Content {
         reminder: whole.reminder.clone(),

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use super::attempt::{Attempts, Tries};
 use super::bounds::Place;
+use super::record::asked;
 use super::watch::Watch;
 use super::{Batch, govern};
 use crate::advice;
@@ -77,7 +78,12 @@ impl OneCall {
         };
         // A tool that asks for itself is asked about, however lenient the policy is.
         let floor = tool.spec.approval.clone().map_or(Verdict::Allow, Verdict::Ask);
-        match decide(&batch, tool, &arguments).await.strictest(floor) {
+        let decided = tokio::select! {
+            biased;
+            verdict = decide(&batch, tool, &arguments) => verdict,
+            () = batch.cancel.cancelled() => return self.ended(not_started()),
+        };
+        match decided.strictest(floor) {
             Verdict::Ask(reason) if !approved => {
                 let outcome = park(&batch, call, tool, arguments, reason).await;
                 self.ended(outcome)
@@ -109,8 +115,11 @@ impl OneCall {
             arguments: &arguments,
         };
         let mut ledger_fault = None;
-        if let Err(error) = ledger.planned(planned).await {
+        if let Err(error) = asked(async { ledger.planned(planned).await }).await {
             if tool.spec.effect != Effect::Read {
+                // The row may be there all the same, if only the answer was missing.
+                let ending = Ending::NotExecuted;
+                let _ = asked(async { ledger.finished(self.key, ending).await }).await;
                 let error = ToolError::new(ErrorKind::Busy, advice::ledger_down()).because(error);
                 return self.ended(ToolOutcome::Failed(error));
             }
@@ -127,7 +136,7 @@ impl OneCall {
         let (waited, ran) = (started - queued, started.elapsed());
         // Unless the one who waits has given up and recorded the end already.
         if watch.settle()
-            && let Err(error) = ledger.finished(self.key, ending).await
+            && let Err(error) = asked(async { ledger.finished(self.key, ending).await }).await
         {
             ledger_fault = Some(error.to_string());
         }
@@ -139,7 +148,6 @@ impl OneCall {
     /// Waits for the calls before it and for a free place.
     async fn turn(&self, tool: &Listed) -> Result<Place, ToolOutcome> {
         let cancel = &self.batch.cancel;
-        let not_started = || failed(ErrorKind::Cancelled, advice::not_started());
         for end in self.batch.order.before(self.position) {
             tokio::select! {
                 biased;
@@ -172,12 +180,19 @@ fn failed(kind: ErrorKind, message: String) -> ToolOutcome {
     ToolOutcome::Failed(ToolError::new(kind, message))
 }
 
-/// Step 6: the policy's own word. A policy that panics denies.
+fn not_started() -> ToolOutcome {
+    failed(ErrorKind::Cancelled, advice::not_started())
+}
+
+/// Step 6: the policy's own word. A policy that panics, or takes longer than a call, denies.
 async fn decide(batch: &Batch, tool: &Listed, arguments: &Arguments) -> Verdict {
     let intent = Intent { caller: batch.plan.caller(), tool: &tool.spec, arguments };
     let deciding = async { batch.gate.policy.decide(intent).await };
-    let decided = AssertUnwindSafe(deciding).catch_unwind().await;
-    decided.unwrap_or_else(|_| Verdict::Deny("the policy could not decide".to_owned()))
+    let deciding = AssertUnwindSafe(deciding).catch_unwind();
+    match timeout(batch.gate.limits.timeout, deciding).await {
+        Ok(Ok(verdict)) => verdict,
+        Ok(Err(_)) | Err(_) => Verdict::Deny("the policy could not decide".to_owned()),
+    }
 }
 
 async fn park(
@@ -199,7 +214,7 @@ async fn park(
         call_id: call.id.clone(),
         wire: call.wire.clone(),
     };
-    match batch.gate.ledger.park(parked).await {
+    match asked(async { batch.gate.ledger.park(parked).await }).await {
         Ok(()) => ToolOutcome::Pending(Pending { ticket, reason }),
         Err(error) => {
             let error = ToolError::new(ErrorKind::Busy, advice::ledger_down()).because(error);

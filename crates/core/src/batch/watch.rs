@@ -12,6 +12,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 
 use super::Batch;
+use super::record::asked;
 use super::run_one::{Ended, OneCall};
 use crate::advice;
 use crate::call::CallKey;
@@ -39,6 +40,10 @@ impl Watch {
     /// Whether the one who asks is the first to end the call, and so the one to record it.
     pub(super) fn settle(&self) -> bool {
         !self.settled.swap(true, Ordering::AcqRel)
+    }
+
+    fn is_settled(&self) -> bool {
+        self.settled.load(Ordering::Acquire)
     }
 }
 
@@ -70,31 +75,40 @@ impl Watched {
     pub(super) async fn end(mut self, batch: &Batch) -> Ended {
         loop {
             let last = self.watch.deadline.get().map(|at| *at + batch.gate.limits.grace + SLACK);
+            // A tool that has answered is waited for, however long its record takes.
+            let last = last.filter(|_| !self.watch.is_settled());
             let look_again = Instant::now() + Duration::from_secs(1);
             match timeout_at(last.unwrap_or(look_again), &mut self.task).await {
                 Ok(Ok(ended)) => return ended,
-                Ok(Err(_)) => return self.cut_off(batch, "something of ours broke").await,
+                Ok(Err(_)) => {
+                    let first = self.watch.settle();
+                    return self.cut_off(batch, "something of ours broke", first).await;
+                }
                 Err(_) if last.is_some() && self.watch.settle() => {
                     let what = "the tool holds on to its thread and does not answer";
-                    return self.cut_off(batch, what).await;
+                    return self.cut_off(batch, what, true).await;
                 }
                 Err(_) => {}
             }
         }
     }
 
-    async fn cut_off(&self, batch: &Batch, what: &str) -> Ended {
+    /// `first`: nobody has recorded the end before.
+    async fn cut_off(&self, batch: &Batch, what: &str, first: bool) -> Ended {
         self.task.abort();
         // Those behind it need not wait for a thread that does not come back.
         drop(batch.order.done_guard(self.position));
         let harmless = batch.plan.at(self.place).is_some_and(|tool| tool.spec.harmless_to_repeat());
-        let (kind, message, ending) = if harmless {
+        let (kind, message, ending) = if self.watch.deadline.get().is_none() {
+            (ErrorKind::Internal, advice::not_reached(), Ending::NotExecuted)
+        } else if harmless {
             (ErrorKind::Timeout, advice::stuck(what), Ending::Failed(ErrorKind::Timeout))
         } else {
             (ErrorKind::UnknownOutcome, advice::unknown_outcome(what), Ending::Unknown)
         };
         let error = ToolError::new(kind, message);
-        let recorded = batch.gate.ledger.finished(self.key, ending).await;
+        let recording = async { batch.gate.ledger.finished(self.key, ending).await };
+        let recorded = if first { asked(recording).await } else { Ok(()) };
         Ended {
             place: Some(self.place),
             key: Some(self.key),

@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use toolcrib_core::{
-    AllowAll, BatchOptions, BoxFuture, Call, Caller, Content, CribLimits, Effect, Ending, Intent,
-    Policy, Progress, RawArguments, Request, ToolOutcome, ToolSpec, Toolset, Verdict, raw_tool,
+    AllowAll, BatchOptions, BoxFuture, Call, CallKey, Caller, Content, CribLimits, Effect, Ending,
+    Intent, Ledger, LedgerError, Parked, Planned, Policy, Progress, RawArguments, Request,
+    ResultHandle, TicketError, TicketId, ToolOutcome, ToolSpec, Toolset, Verdict, raw_tool,
 };
 use toolcrib_engine::Crib;
 use toolcrib_engine::ledger::MemoryLedger;
-use toolcrib_testkit::{BrokenLedger, Oracle, spec};
+use toolcrib_testkit::{Behaviour, BrokenLedger, Oracle, spec};
 
 fn call(id: &str, name: &str) -> Call {
     Call::new(id, name, RawArguments::Value(json!({})))
@@ -133,4 +134,132 @@ async fn progress_reaches_the_host_of_the_batch() {
     let report = crib.run_with(&plan, vec![call("1", "steps")], options).await;
     assert_eq!(report.responses[0].text(), "1");
     assert_eq!(*seen.lock().unwrap(), ["step 1", "step 2"]);
+}
+
+/// A ledger in memory that remembers every end it was told, and can break in its own ways.
+#[derive(Default)]
+struct Odd {
+    inner: MemoryLedger,
+    silent: bool,
+    pause_at_the_end: Duration,
+    panics_while_it_keeps: bool,
+    ends: Mutex<Vec<Ending>>,
+}
+
+impl Ledger for Odd {
+    fn planned<'a>(&'a self, call: Planned<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
+        if self.silent { Box::pin(std::future::pending()) } else { self.inner.planned(call) }
+    }
+
+    fn finished(&self, call: CallKey, ending: Ending) -> BoxFuture<'_, Result<(), LedgerError>> {
+        Box::pin(async move {
+            tokio::time::sleep(self.pause_at_the_end).await;
+            self.ends.lock().unwrap().push(ending);
+            self.inner.finished(call, ending).await
+        })
+    }
+
+    fn park(&self, parked: Parked) -> BoxFuture<'_, Result<(), LedgerError>> {
+        self.inner.park(parked)
+    }
+
+    fn claim<'a>(
+        &'a self,
+        ticket: &'a TicketId,
+        caller: &'a Caller,
+    ) -> BoxFuture<'a, Result<Parked, TicketError>> {
+        self.inner.claim(ticket, caller)
+    }
+
+    fn parked<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Vec<Parked>, LedgerError>> {
+        self.inner.parked(caller)
+    }
+
+    fn keep<'a>(
+        &'a self,
+        caller: &'a Caller,
+        content: Arc<Content>,
+    ) -> BoxFuture<'a, Option<ResultHandle>> {
+        assert!(!self.panics_while_it_keeps, "a bug in the ledger");
+        self.inner.keep(caller, content)
+    }
+
+    fn kept<'a>(
+        &'a self,
+        caller: &'a Caller,
+        handle: &'a ResultHandle,
+    ) -> BoxFuture<'a, Option<Arc<Content>>> {
+        self.inner.kept(caller, handle)
+    }
+}
+
+impl Odd {
+    fn ends(&self) -> Vec<Ending> {
+        self.ends.lock().unwrap().clone()
+    }
+}
+
+// The clock stands while anything runs: who waits without resting never gets to the end.
+#[tokio::test(start_paused = true)]
+async fn a_record_that_takes_longer_than_the_tool_may_is_waited_for() {
+    let limits = CribLimits { timeout: Duration::from_secs(1), ..CribLimits::default() };
+    let ledger = Arc::new(Odd { pause_at_the_end: Duration::from_secs(5), ..Odd::default() });
+    let crib = Crib::builder()
+        .limits(limits)
+        .ledger(ledger.clone())
+        .build_fixed(Toolset::of([Oracle::default().echo("write", Effect::Write)]).unwrap());
+    assert_eq!(outcomes(&crib, &["write"]).await, said(&[("done", "")]));
+    assert_eq!(ledger.ends(), [Ending::Succeeded]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_ledger_that_never_answers_is_one_that_is_down() {
+    let ledger = Arc::new(Odd { silent: true, ..Odd::default() });
+    let tools = ["read", "write"].map(|name| {
+        let effect = if name == "read" { Effect::Read } else { Effect::Write };
+        Oracle::default().echo(name, effect)
+    });
+    let crib = Crib::builder().ledger(ledger.clone()).build_fixed(Toolset::of(tools).unwrap());
+    let (down, cause) =
+        ("the ledger does not answer", "the ledger does not answer: no answer within 10s");
+    let expected = said(&[("done", down), ("busy", cause)]);
+    assert_eq!(outcomes(&crib, &["read", "write"]).await, expected);
+    // Whatever was written without a word of it has an end.
+    assert_eq!(ledger.ends().iter().filter(|end| **end == Ending::NotExecuted).count(), 1);
+}
+
+#[tokio::test]
+async fn a_ledger_that_panics_over_a_large_result_costs_the_whole_and_not_the_answer() {
+    let mut large = spec("large", Effect::Write);
+    large.limits.max_result_bytes = Some(10);
+    let ledger = Arc::new(Odd { panics_while_it_keeps: true, ..Odd::default() });
+    let tool = Oracle::default().tool(large, Behaviour::Large(100));
+    let crib = Crib::builder().ledger(ledger.clone()).build_fixed(Toolset::of([tool]).unwrap());
+    assert_eq!(outcomes(&crib, &["large"]).await, said(&[("done", "")]));
+    assert_eq!(ledger.ends(), [Ending::Succeeded]);
+}
+
+/// A policy that never makes up its mind.
+struct Undecided;
+
+impl Policy for Undecided {
+    fn sees(&self, _: &Caller, _: &ToolSpec) -> bool {
+        true
+    }
+
+    fn decide<'a>(&'a self, _: Intent<'a>) -> BoxFuture<'a, Verdict> {
+        Box::pin(std::future::pending())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_policy_that_never_answers_denies_and_does_not_keep_a_batch_from_being_cancelled() {
+    let tools = Toolset::of([Oracle::default().echo("read", Effect::Read)]).unwrap();
+    let crib = Crib::builder().policy(Undecided).build_fixed(tools);
+    assert_eq!(outcomes(&crib, &["read"]).await, said(&[("denied", "")]));
+    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let options = BatchOptions::default();
+    options.cancel.cancel();
+    let report = crib.run_with(&plan, vec![call("1", "read")], options).await;
+    assert_eq!(report.responses[0].error().unwrap().kind, toolcrib_core::ErrorKind::Cancelled);
 }

@@ -1,0 +1,23 @@
+//! Asks the ledger, which may break or never answer without taking a call along.
+
+use std::panic::AssertUnwindSafe;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use tokio::time::timeout;
+
+use crate::ledger::LedgerError;
+
+/// How long the ledger may take for one answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What the ledger says; a panic of it and a silence are its errors.
+pub(super) async fn asked<T>(
+    asking: impl Future<Output = Result<T, LedgerError>>,
+) -> Result<T, LedgerError> {
+    match timeout(PATIENCE, AssertUnwindSafe(asking).catch_unwind()).await {
+        Ok(Ok(answer)) => answer,
+        Ok(Err(_)) => Err(LedgerError::new("it panicked")),
+        Err(_) => Err(LedgerError::new(format!("no answer within {PATIENCE:?}"))),
+    }
+}
