@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// Longer than anybody waits, and short enough that a clock can add it.
+pub(crate) const FOREVER: Duration = Duration::from_hours(24 * 365);
+
 /// Bounds on what one process does for its callers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CribLimits {

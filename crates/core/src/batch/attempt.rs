@@ -16,6 +16,7 @@ use crate::call::CallKey;
 use crate::catalog::Listed;
 use crate::context::CallContext;
 use crate::ledger::Ending;
+use crate::limits::FOREVER;
 use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
 use crate::tool::Arguments;
 
@@ -51,7 +52,7 @@ impl<'a> Attempts<'a> {
             caller: Arc::clone(batch.plan.caller()),
             key,
             attempt: 0,
-            deadline: Instant::now() + timeout,
+            deadline: Instant::now() + timeout.min(FOREVER),
             cancel: batch.cancel.clone(),
             progress: batch.progress.clone(),
         };
@@ -87,7 +88,7 @@ impl<'a> Attempts<'a> {
 
     /// `false` if there is no time for another attempt, or nobody waits for it.
     async fn sleep(&self, pause: Duration) -> bool {
-        let until = Instant::now() + pause;
+        let until = Instant::now() + pause.min(FOREVER);
         if until >= self.context.deadline {
             return false;
         }

@@ -17,6 +17,7 @@ use super::run_one::{Ended, OneCall};
 use crate::advice;
 use crate::call::CallKey;
 use crate::ledger::Ending;
+use crate::limits::FOREVER;
 use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
 use crate::tool::Arguments;
 
@@ -74,7 +75,8 @@ impl Watched {
 
     pub(super) async fn end(mut self, batch: &Batch) -> Ended {
         loop {
-            let last = self.watch.deadline.get().map(|at| *at + batch.gate.limits.grace + SLACK);
+            let grace = batch.gate.limits.grace.min(FOREVER) + SLACK;
+            let last = self.watch.deadline.get().map(|at| *at + grace);
             // A tool that has answered is waited for, however long its record takes.
             let last = last.filter(|_| !self.watch.is_settled());
             let look_again = Instant::now() + Duration::from_secs(1);

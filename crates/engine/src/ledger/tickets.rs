@@ -1,12 +1,16 @@
 //! Parked calls: claimed once, by their own caller, within their time.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use tokio::time::Instant;
 use toolcrib_core::{Caller, LedgerError, Parked, TicketError, TicketId};
 
 /// Open tickets, all callers together.
 const OPEN: usize = 10_000;
+
+/// A ticket that is to live longer lives so long: a clock can add it.
+const LONGEST: Duration = Duration::from_hours(24 * 365);
 
 #[derive(Default)]
 pub(super) struct Tickets {
@@ -35,7 +39,7 @@ impl Tickets {
         self.issued += 1;
         let ticket = Ticket {
             caller: parked.caller.clone(),
-            expires: now + parked.lifetime,
+            expires: now + parked.lifetime.min(LONGEST),
             number: self.issued,
             parked: Some(parked.clone()),
         };

@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use toolcrib_core::{
     AllowAll, BatchOptions, BoxFuture, Call, CallKey, Caller, Content, CribLimits, Effect, Ending,
-    Intent, Ledger, LedgerError, Parked, Planned, Policy, Progress, RawArguments, Request,
-    ResultHandle, TicketError, TicketId, ToolOutcome, ToolSpec, Toolset, Verdict, raw_tool,
+    ErrorKind, Intent, Ledger, LedgerError, Parked, Planned, Policy, Progress, RawArguments,
+    Request, ResultHandle, TicketError, TicketId, ToolError, ToolOutcome, ToolSpec, Toolset,
+    Verdict, raw_tool,
 };
 use toolcrib_engine::Crib;
 use toolcrib_engine::ledger::MemoryLedger;
@@ -105,7 +106,7 @@ async fn a_tool_that_holds_on_to_its_thread_is_answered_for() {
     // The threads come back later, and the record does not change its mind.
     tokio::time::sleep(Duration::from_millis(4_500)).await;
     let endings: Vec<_> = ledger.rows().iter().map(|row| row.ending.unwrap()).collect();
-    let timed_out = Ending::Failed(toolcrib_core::ErrorKind::Timeout);
+    let timed_out = Ending::Failed(ErrorKind::Timeout);
     assert_eq!(endings, [timed_out, Ending::Unknown, Ending::Succeeded]);
 }
 
@@ -261,5 +262,29 @@ async fn a_policy_that_never_answers_denies_and_does_not_keep_a_batch_from_being
     let options = BatchOptions::default();
     options.cancel.cancel();
     let report = crib.run_with(&plan, vec![call("1", "read")], options).await;
-    assert_eq!(report.responses[0].error().unwrap().kind, toolcrib_core::ErrorKind::Cancelled);
+    assert_eq!(report.responses[0].error().unwrap().kind, ErrorKind::Cancelled);
+}
+
+#[tokio::test(start_paused = true)]
+async fn times_without_end_break_no_clock() {
+    let oracle = Oracle::default();
+    let mut patient = spec("patient", Effect::Read);
+    patient.limits.timeout = Some(Duration::MAX);
+    let limited = raw_tool(spec("limited", Effect::Read), |_, _| async {
+        let mut error = ToolError::new(ErrorKind::RateLimited, "slow down");
+        error.retry_after = Some(Duration::from_secs(u64::MAX));
+        ToolOutcome::Failed(error)
+    });
+    let tools =
+        [oracle.tool(patient, Behaviour::Echo), limited, oracle.echo("wipe", Effect::Destroy)];
+    let limits = CribLimits {
+        grace: Duration::MAX,
+        ticket_lifetime: Duration::MAX,
+        ..CribLimits::default()
+    };
+    let crib = Crib::builder().limits(limits).build_fixed(Toolset::of(tools).unwrap());
+    assert_eq!(
+        outcomes(&crib, &["patient", "limited", "wipe"]).await,
+        said(&[("done", ""), ("rate_limited", ""), ("pending", "")])
+    );
 }
