@@ -125,6 +125,14 @@ pub(crate) fn unknown_outcome(what: &str) -> String {
     )
 }
 
+/// The same of a call that may be made again without harm.
+pub(crate) fn perhaps_done(what: &str) -> String {
+    format!(
+        "{what}. It may or may not have taken effect; to repeat it as it is does no harm: call it \
+         again or tell the user"
+    )
+}
+
 pub(crate) fn crashed() -> String {
     "the tool crashed. The same call will most likely crash again: try other arguments or another \
      tool, or tell the user"

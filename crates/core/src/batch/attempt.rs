@@ -15,6 +15,7 @@ use crate::advice;
 use crate::call::CallKey;
 use crate::catalog::Listed;
 use crate::context::CallContext;
+use crate::effect::Effect;
 use crate::ledger::Ending;
 use crate::limits::FOREVER;
 use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
@@ -133,9 +134,13 @@ impl<'a> Attempts<'a> {
 
     /// The end of a tool that gave no answer: certain only if it could not change anything.
     fn cut_off(&self, what: &str, mut error: ToolError) -> (ToolOutcome, Ending) {
-        if self.tool.spec.harmless_to_repeat() {
+        if self.tool.spec.effect == Effect::Read {
             let kind = error.kind;
             return (ToolOutcome::Failed(error), Ending::Failed(kind));
+        }
+        if self.tool.spec.idempotent {
+            error.message = advice::perhaps_done(what);
+            return (ToolOutcome::Failed(error), Ending::Unknown);
         }
         error.kind = ErrorKind::UnknownOutcome;
         error.message = advice::unknown_outcome(what);
@@ -144,13 +149,12 @@ impl<'a> Attempts<'a> {
 
     fn answered(&self, outcome: ToolOutcome) -> (ToolOutcome, Ending) {
         match outcome {
-            // A broken line says nothing about what happened at its other end.
-            ToolOutcome::Failed(error)
-                if error.kind == ErrorKind::Network && !self.tool.spec.harmless_to_repeat() =>
-            {
-                self.cut_off("the connection broke while the call ran", error)
-            }
             ToolOutcome::Failed(error) => {
+                // A broken or silent line says nothing about what happened at its other end.
+                let silent = matches!(error.kind, ErrorKind::Network | ErrorKind::Timeout);
+                if silent && self.tool.spec.effect != Effect::Read {
+                    return self.cut_off("no answer came from behind the tool", error);
+                }
                 let ending = if error.kind == ErrorKind::UnknownOutcome {
                     Ending::Unknown
                 } else if error.kind.never_sent() {

@@ -16,6 +16,7 @@ use super::record::asked;
 use super::run_one::{Ended, OneCall};
 use crate::advice;
 use crate::call::CallKey;
+use crate::effect::Effect;
 use crate::ledger::Ending;
 use crate::limits::FOREVER;
 use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
@@ -100,11 +101,15 @@ impl Watched {
         self.task.abort();
         // Those behind it need not wait for a thread that does not come back.
         drop(batch.order.done_guard(self.position));
-        let harmless = batch.plan.at(self.place).is_some_and(|tool| tool.spec.harmless_to_repeat());
+        let spec = batch.plan.at(self.place).map(|tool| &tool.spec);
+        let reads = spec.is_some_and(|spec| spec.effect == Effect::Read);
+        let idempotent = spec.is_some_and(|spec| spec.idempotent);
         let (kind, message, ending) = if self.watch.deadline.get().is_none() {
             (ErrorKind::Internal, advice::not_reached(), Ending::NotExecuted)
-        } else if harmless {
+        } else if reads {
             (ErrorKind::Timeout, advice::stuck(what), Ending::Failed(ErrorKind::Timeout))
+        } else if idempotent {
+            (ErrorKind::Timeout, advice::perhaps_done(what), Ending::Unknown)
         } else {
             (ErrorKind::UnknownOutcome, advice::unknown_outcome(what), Ending::Unknown)
         };

@@ -288,3 +288,44 @@ async fn times_without_end_break_no_clock() {
         said(&[("done", ""), ("rate_limited", ""), ("pending", "")])
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_a_writer_did_before_it_fell_silent_is_unknown_even_if_it_may_be_repeated() {
+    let oracle = Oracle::default();
+    let writer = |name: &str, idempotent, behaviour| {
+        let mut spec = spec(name, Effect::Write);
+        spec.idempotent = idempotent;
+        oracle.tool(spec, behaviour)
+    };
+    let tools = [
+        writer("hangs", true, Behaviour::Hang),
+        writer("broken_line", true, Behaviour::FailFirst(ErrorKind::Network, 9)),
+        writer("mended_line", true, Behaviour::FailFirst(ErrorKind::Network, 1)),
+        writer("waited_itself", false, Behaviour::FailFirst(ErrorKind::Timeout, 9)),
+        oracle
+            .tool(spec("reader_waited", Effect::Read), Behaviour::FailFirst(ErrorKind::Timeout, 9)),
+    ];
+    let names = tools.each_ref().map(|tool| tool.spec().name.to_string());
+    let ledger = Arc::new(Odd::default());
+    let crib = Crib::builder().ledger(ledger.clone()).build_fixed(Toolset::of(tools).unwrap());
+    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let mut ended = Vec::new();
+    for name in &names {
+        let report = crib.run(&plan, vec![call(name, name)]).await;
+        let response = &report.responses[0];
+        let kind = response.error().map_or(response.outcome.as_str(), |error| error.kind.as_str());
+        let harmless = response.text().contains("to repeat it as it is does no harm");
+        ended.push((kind.to_owned(), harmless, oracle.count(name)));
+    }
+    let expected = [
+        ("timeout", true, 1),
+        ("network", true, 3),
+        ("done", false, 2),
+        ("unknown_outcome", false, 1),
+        ("timeout", false, 1),
+    ];
+    assert_eq!(ended, expected.map(|(kind, harmless, runs)| (kind.to_owned(), harmless, runs)));
+    let timed_out = Ending::Failed(ErrorKind::Timeout);
+    let unknown = Ending::Unknown;
+    assert_eq!(ledger.ends(), [unknown, unknown, Ending::Succeeded, unknown, timed_out]);
+}
