@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::call::Wire;
 use crate::caller::Caller;
 use crate::fingerprint::Fingerprint;
-use crate::name::ToolName;
+use crate::name::{SourceId, ToolName};
 use crate::tool::Arguments;
 
 /// The name of a ticket. It is ours and not the call's id: that one comes from the model.
@@ -45,6 +45,8 @@ pub struct Parked {
     pub ticket: TicketId,
     pub caller: Caller,
     pub tool: ToolName,
+    /// Whose tool it was: the same words from another source are another tool.
+    pub source: SourceId,
     /// What was shown when the call was made; another tool of that name is another tool.
     pub fingerprint: Fingerprint,
     pub arguments: Arguments,

@@ -31,14 +31,15 @@ impl Executor {
         (ticket, decision): (&TicketId, Decision),
     ) -> Result<Response, TicketError> {
         let parked = self.0.ledger.claim(ticket, caller).await?;
-        let Parked { tool: name, fingerprint, arguments, call_id, wire, .. } = parked;
+        let Parked { tool: name, source, fingerprint, arguments, call_id, wire, .. } = parked;
         // Chosen for the whole run, since the tool may be one that is there only if it is chosen.
         let request =
             Request::default().choose(name.as_str()).choices_bind(ChoiceScope::Run).after(run);
         let plan = Plan::make(catalog, caller, self.policy(), request).ok();
         let found = plan.and_then(|plan| {
             let place = plan.place(name.as_str())?;
-            let same = plan.planned(place)?.listed.fingerprint == fingerprint;
+            let now = plan.planned(place)?.listed;
+            let same = now.fingerprint == fingerprint && now.spec.origin.source == source;
             same.then_some((plan, place))
         });
         let Some((plan, place)) = found else { return Err(TicketError::Changed(name)) };

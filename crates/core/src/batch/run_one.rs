@@ -207,6 +207,7 @@ async fn park(
         ticket: ticket.clone(),
         caller: batch.plan.caller().as_ref().clone(),
         tool: tool.spec.name.clone(),
+        source: tool.spec.origin.source.clone(),
         fingerprint: tool.fingerprint,
         arguments,
         reason: reason.clone(),

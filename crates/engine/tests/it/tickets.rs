@@ -144,6 +144,22 @@ async fn a_tool_that_changed_or_a_policy_that_denies_now_stops_an_approval() {
 }
 
 #[tokio::test]
+async fn an_approval_does_not_pass_to_the_same_words_of_another_source() {
+    let (asked, other) = (Oracle::default(), Oracle::default());
+    let wipe = |oracle: &Oracle| Toolset::of([oracle.echo("wipe", Effect::Destroy)]).unwrap();
+    let source = Scripted::default()
+        .then(Duration::ZERO, Ok(wipe(&asked)))
+        .then(Duration::ZERO, Ok(Toolset::default()));
+    let crib = Crib::builder().source("asked", source).source("other", wipe(&other)).build().await;
+    let (ticket, _) = park(&crib, &alice(), 1).await;
+    crib.reload(&toolcrib_core::SourceId::new("asked")).await;
+    let refused = crib.decide(&alice(), &Run::default(), &ticket, Decision::Approve).await;
+    let name = toolcrib_core::ToolName::new("wipe").unwrap();
+    assert_eq!(refused.err(), Some(TicketError::Changed(name)));
+    assert_eq!((asked.runs(), other.runs()), (Vec::new(), Vec::new()));
+}
+
+#[tokio::test]
 async fn a_tools_own_floor_asks_whatever_the_policy_allows() {
     let oracle = Oracle::default();
     let tools = Toolset::of([oracle.echo("read", Effect::Read)]).unwrap();
