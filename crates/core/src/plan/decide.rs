@@ -3,12 +3,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use indexmap::IndexMap;
+
 use super::{
     Because, ChoiceScope, Decided, Exposure, Memo, Out, Places, Plan, PlanError, Request, Standing,
     Warning,
 };
 use crate::caller::Caller;
 use crate::catalog::{Catalog, Listed};
+use crate::name::ToolName;
 use crate::nearest::nearest;
 use crate::policy::Policy;
 use crate::spec::ToolSpec;
@@ -21,7 +24,7 @@ pub(super) fn plan(
 ) -> Result<Plan, PlanError> {
     let mut warnings = Vec::new();
     let choices = Choices::read(catalog, &request);
-    let wishes = Wishes::read(catalog, &request, &mut warnings);
+    let wishes = Wishes::read(catalog, &request);
 
     // Rules 1 to 3, which do not depend on the other tools.
     let mut standings: Vec<_> = (0u32..)
@@ -30,7 +33,7 @@ pub(super) fn plan(
         .collect();
 
     // Rule 4: the exclusive tool that wins is one that passed so far.
-    let winner = choices.places.iter().copied().find(|place| {
+    let winner = choices.places().find(|place| {
         passes(&standings, *place)
             && catalog
                 .at(*place)
@@ -43,9 +46,11 @@ pub(super) fn plan(
         }
     }
 
-    let chosen = choices.places.iter().copied();
-    let forced: Vec<u32> = chosen.filter(|place| passes(&standings, *place)).collect();
-    choices.warn(catalog, &standings, &mut warnings);
+    let forced: Vec<u32> = choices.places().filter(|place| passes(&standings, *place)).collect();
+    let known = Known { catalog, standings: &standings, caller, policy };
+    let unknown = request.disabled.iter().filter(|name| known.get(name).is_none());
+    warnings.extend(unknown.map(|name| Warning::UnknownDisabled { name: name.clone() }));
+    choices.warn(&known, &mut warnings);
     if choices.bind && forced.is_empty() {
         return Err(PlanError(warnings));
     }
@@ -105,8 +110,8 @@ struct ByTrait {
 impl ByTrait {
     fn new(catalog: &Catalog, choices: &Choices<'_>, winner: Option<u32>) -> Self {
         let mut chosen = vec![false; if choices.bind { catalog.tools().len() } else { 0 }];
-        for place in &choices.places {
-            if let Some(mark) = chosen.get_mut(*place as usize) {
+        for place in choices.places() {
+            if let Some(mark) = chosen.get_mut(place as usize) {
                 *mark = true;
             }
         }
@@ -138,6 +143,7 @@ impl ByTrait {
         };
         // A model must see in full what it is made to call, and what is always there.
         let exposure = match because {
+            _ if is_chosen => Exposure::Listed,
             Because::Chosen | Because::Capability => Exposure::Listed,
             Because::NothingChosen | Because::Companion => wishes.exposure(place),
         };
@@ -145,50 +151,78 @@ impl ByTrait {
     }
 }
 
-/// The choices as places in the catalog, in their order, each once.
+/// The catalog as the caller may know it: a tool that policy denies is told apart from no tool by
+/// nobody, whatever else keeps it out.
+struct Known<'a> {
+    catalog: &'a Catalog,
+    standings: &'a [Standing],
+    caller: &'a Caller,
+    policy: &'a dyn Policy,
+}
+
+impl<'a> Known<'a> {
+    fn get(&self, name: &str) -> Option<(&'a Listed, Standing)> {
+        let place = self.catalog.place(name)?;
+        let standing = *self.standings.get(place as usize)?;
+        self.catalog.at(place).filter(|tool| self.exists(tool, standing)).map(|t| (t, standing))
+    }
+
+    fn exists(&self, tool: &Listed, standing: Standing) -> bool {
+        match standing {
+            Standing::Out(Out::Denied) => false,
+            // Policy comes after these rules and was not asked yet.
+            Standing::Out(Out::DisabledByAdmin | Out::DisabledForRequest) => {
+                self.policy.sees(self.caller, &tool.spec)
+            }
+            Standing::Visible { .. } | Standing::Out(_) => true,
+        }
+    }
+
+    fn nearest(&self, wrong: &str) -> Option<ToolName> {
+        let tools = self.catalog.tools().iter().zip(self.standings);
+        let names = tools
+            .filter(|(tool, standing)| self.exists(tool, **standing))
+            .map(|(tool, _)| &tool.spec.name);
+        nearest(wrong, names.take(2_000)).first().map(|name| (*name).clone())
+    }
+}
+
+/// The choices in their order, each once, with their places in the catalog.
 struct Choices<'a> {
     bind: bool,
-    places: Vec<u32>,
-    unknown: Vec<&'a str>,
+    named: IndexMap<&'a str, Option<u32>>,
 }
+
+/// For so many choices that name no tool, the nearest is looked for.
+const LOOKED_FOR: usize = 16;
 
 impl<'a> Choices<'a> {
     fn read(catalog: &Catalog, request: &'a Request) -> Self {
         let bound = request.choice_scope == ChoiceScope::Run || request.run.turn() == 0;
         let bind = bound && !request.choices.is_empty();
-        let mut choices = Self { bind, places: Vec::new(), unknown: Vec::new() };
-        for choice in request.choices.iter().filter(|_| bind) {
-            match catalog.place(choice) {
-                Some(place) if choices.places.contains(&place) => {}
-                Some(place) => choices.places.push(place),
-                None => choices.unknown.push(choice),
-            }
-        }
-        choices
+        let named = request.choices.iter().filter(|_| bind);
+        let named = named.map(|choice| (choice.as_str(), catalog.place(choice))).collect();
+        Self { bind, named }
     }
 
-    fn warn(&self, catalog: &Catalog, standings: &[Standing], warnings: &mut Vec<Warning>) {
-        for choice in &self.unknown {
-            let names = catalog.tools().iter().zip(standings).take(2_000);
-            let visible =
-                names.filter(|(_, standing)| !matches!(standing, Standing::Out(Out::Denied)));
-            let near = nearest(choice, visible.map(|(tool, _)| &tool.spec.name));
-            let nearest = near.first().map(|name| (*name).clone());
-            warnings.push(Warning::UnknownChoice { choice: (*choice).to_owned(), nearest });
-        }
-        for place in &self.places {
-            let (Some(tool), Some(Standing::Out(out))) =
-                (catalog.at(*place), standings.get(*place as usize))
-            else {
+    fn places(&self) -> impl Iterator<Item = u32> {
+        self.named.values().copied().flatten()
+    }
+
+    fn warn(&self, known: &Known<'_>, warnings: &mut Vec<Warning>) {
+        let mut unknown = 0;
+        for choice in self.named.keys() {
+            let Some((tool, standing)) = known.get(choice) else {
+                unknown += 1;
+                let nearest = if unknown <= LOOKED_FOR { known.nearest(choice) } else { None };
+                warnings.push(Warning::UnknownChoice { choice: (*choice).to_owned(), nearest });
                 continue;
             };
-            let choice = tool.spec.name.clone();
-            // A tool that policy denies is told apart from no tool by nobody.
-            warnings.push(if *out == Out::Denied {
-                Warning::UnknownChoice { choice: choice.into(), nearest: None }
-            } else {
-                Warning::LostChoice { choice, why: out.in_words(catalog).1 }
-            });
+            if let Standing::Out(out) = standing {
+                let choice = tool.spec.name.clone();
+                let why = out.in_words(known.catalog).1;
+                warnings.push(Warning::LostChoice { choice, why });
+            }
         }
     }
 }
@@ -201,13 +235,11 @@ struct Wishes<'a> {
 }
 
 impl<'a> Wishes<'a> {
-    fn read(catalog: &Catalog, request: &'a Request, warnings: &mut Vec<Warning>) -> Self {
+    fn read(catalog: &Catalog, request: &'a Request) -> Self {
         let places = |names: &'a [String]| -> Places<'a> {
             let known = names.iter().filter_map(|name| Some((catalog.place(name)?, name.as_str())));
             known.collect::<HashMap<_, _>>()
         };
-        let unknown = request.disabled.iter().filter(|name| catalog.place(name).is_none());
-        warnings.extend(unknown.map(|name| Warning::UnknownDisabled { name: name.clone() }));
         Self {
             disabled: places(&request.disabled),
             deferred: places(&request.deferred),

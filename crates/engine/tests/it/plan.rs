@@ -168,3 +168,45 @@ fn format_information_is_shown_once_the_tool_was_used() {
     let after = Plan::make(&catalog, &Caller::local(), &AllowAll, request).unwrap();
     assert_eq!(after.guidance().system, "## a\nUse a for a.\nWrite a as *a*.");
 }
+
+#[test]
+fn a_denied_tool_is_told_apart_from_no_tool_by_no_warning() {
+    let oracle = Oracle::default();
+    let policy = ByHand::default()
+        .with("delete_events", Verdict::Deny("no".into()))
+        .with("delete_all", Verdict::Deny("no".into()));
+    let all = ["delete_event", "delete_events", "delete_all"];
+    let tools = Toolset::of(all.map(|name| oracle.echo(name, Effect::Read))).unwrap();
+    let tools = tools.respec(|spec| spec.enabled = spec.name.as_str() != "delete_all");
+    let wishes = || {
+        request(&["delete_events", "zzz", "delete_events", "delete_al", "delete_event"])
+            .choose("delete_all")
+            .disable("delete_events")
+            .disable("nothing")
+    };
+    let warnings = |tools: Toolset| {
+        let catalog = Arc::new(Catalog::of(tools));
+        Plan::make(&catalog, &Caller::local(), &policy, wishes()).unwrap().warnings().to_vec()
+    };
+    let without = tools.filter(|spec| spec.name.as_str() == "delete_event");
+    assert_eq!(warnings(tools), warnings(without));
+}
+
+#[test]
+fn a_chosen_companion_is_forced_and_so_shown_in_full() {
+    let plan = plan(request(&["research", "upload"]).hide("upload")).unwrap();
+    let forced: Vec<_> = plan.forced().map(|tool| (tool.because, tool.exposure)).collect();
+    let listed = Exposure::Listed;
+    assert_eq!(forced, [(Because::Chosen, listed), (Because::Companion, listed)]);
+}
+
+#[test]
+fn only_for_the_first_wrong_choices_is_the_nearest_looked_for() {
+    let wrong: Vec<_> = (0..40).map(|n| format!("researc{n}")).collect();
+    let choices: Vec<_> = wrong.iter().map(String::as_str).chain(["b"]).collect();
+    let plan = plan(request(&choices)).unwrap();
+    let helped = |warning: &&Warning| matches!(warning, Warning::UnknownChoice { nearest: Some(near), .. } if near.as_str() == "research");
+    let warnings = plan.warnings();
+    assert_eq!((warnings.len(), warnings.iter().filter(helped).count()), (40, 16));
+    assert!(warnings.iter().take(16).all(|warning| helped(&warning)));
+}
