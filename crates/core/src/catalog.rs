@@ -1,6 +1,7 @@
 //! The published snapshot of all sources: immutable, indexed, swapped whole.
 
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
@@ -21,6 +22,8 @@ pub struct Catalog {
     tools: Vec<Listed>,
     index: HashMap<ToolName, u32, RandomState>,
     quarantined: Vec<Quarantined>,
+    /// Names of tools that are kept out now, but whose sources had them before: nobody else's.
+    reserved: HashMap<ToolName, SourceId>,
 }
 
 /// A tool of the catalog with all that is computed once.
@@ -57,6 +60,8 @@ pub enum Quarantine {
     Changed { pinned: Fingerprint, now: Fingerprint },
     #[error("it is not among the accepted tools: accept it to use it")]
     NotPinned,
+    #[error("whether it is accepted could not be found out: the judge of new tools broke over it")]
+    NotJudged,
 }
 
 /// The tools of one source on their way into a snapshot.
@@ -86,7 +91,8 @@ impl Catalog {
     }
 
     fn owner(&self, name: &ToolName) -> Option<&SourceId> {
-        self.get(name.as_str()).map(|listed| &listed.spec.origin.source)
+        let listed = self.get(name.as_str()).map(|listed| &listed.spec.origin.source);
+        listed.or_else(|| self.reserved.get(name))
     }
 
     pub fn get(&self, name: &str) -> Option<&Listed> {
@@ -135,7 +141,15 @@ impl Assembly<'_> {
                 self.admit(&mut catalog, shelved, shelf, taken_by);
             }
         }
+        let kept_out = owners.into_iter().filter(|(name, _)| catalog.get(name.as_str()).is_none());
+        catalog.reserved = kept_out.map(|(name, source)| (name.clone(), source.clone())).collect();
         catalog
+    }
+
+    /// A judge that panics keeps out the tool that it panicked over, and no other.
+    fn judged(&self, spec: &ToolSpec, fingerprint: Fingerprint) -> Option<Quarantine> {
+        let judging = AssertUnwindSafe(|| (self.judge)(spec, fingerprint));
+        std::panic::catch_unwind(judging).unwrap_or(Some(Quarantine::NotJudged))
     }
 
     fn admit(&self, catalog: &mut Catalog, shelved: &Shelved, from: &Shelf, taken: Option<String>) {
@@ -150,7 +164,7 @@ impl Assembly<'_> {
         let fingerprint = known.map_or_else(|| spec.fingerprint(), |known| known.fingerprint);
         let reason = taken
             .map(|owner| Quarantine::NameTaken { owner })
-            .or_else(|| (self.judge)(&spec, fingerprint));
+            .or_else(|| self.judged(&spec, fingerprint));
         let compiled = match (reason, known) {
             (Some(reason), _) => Err(reason),
             (None, Some(known)) => Ok(known.schema.clone()),

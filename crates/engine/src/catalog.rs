@@ -63,8 +63,12 @@ impl Publisher {
     /// Loads one source again. `None`: there is no such source; `Some(false)`: it failed, and its
     /// last good list stays, marked stale.
     pub async fn reload(&self, id: &SourceId) -> Option<bool> {
-        let source = self.sources.iter().find(|source| &source.id == id)?;
-        let loaded = source.load().await;
+        self.reload_at(self.sources.iter().position(|source| &source.id == id)?).await
+    }
+
+    /// The same for the source at a place: nothing keeps two of them from having one name.
+    async fn reload_at(&self, place: usize) -> Option<bool> {
+        let loaded = self.sources.get(place)?.load().await;
         self.publish(false);
         Some(loaded)
     }

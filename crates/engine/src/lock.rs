@@ -51,7 +51,9 @@ impl Lock {
             Quarantine::Changed { .. } | Quarantine::NotPinned => {
                 Some((&tool.spec, tool.fingerprint))
             }
-            Quarantine::NameTaken { .. } | Quarantine::BadSchema { .. } => None,
+            Quarantine::NameTaken { .. } | Quarantine::BadSchema { .. } | Quarantine::NotJudged => {
+                None
+            }
         });
         let mut lock = Self::default();
         for (spec, fingerprint) in listed.chain(kept_out) {

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,7 @@ pub(super) struct Kept {
     pub(super) id: SourceId,
     pub(super) source: Arc<dyn Source>,
     deadline: Duration,
+    begun: AtomicU64,
     last: Mutex<Last>,
 }
 
@@ -21,6 +23,8 @@ pub(super) struct Kept {
 struct Last {
     good: Option<(Toolset, Instant)>,
     error: Option<String>,
+    /// The number of the load that said so.
+    load: u64,
 }
 
 /// How a source is doing, for the operator.
@@ -37,11 +41,12 @@ pub struct SourceState {
 
 impl Kept {
     pub(super) fn new(id: SourceId, source: Arc<dyn Source>, deadline: Duration) -> Self {
-        Self { id, source, deadline, last: Mutex::default() }
+        Self { id, source, deadline, begun: AtomicU64::new(0), last: Mutex::default() }
     }
 
     /// Whether the source gave a list in time. A source that panics has failed.
     pub(super) async fn load(&self) -> bool {
+        let load = self.begun.fetch_add(1, Ordering::Relaxed) + 1;
         let loading = AssertUnwindSafe(async { self.source.load().await }).catch_unwind();
         let loaded = match tokio::time::timeout(self.deadline, loading).await {
             Ok(Ok(Ok(tools))) => Ok(tools),
@@ -50,9 +55,10 @@ impl Kept {
             Err(_) => Err(format!("it did not list its tools within {:?}", self.deadline)),
         };
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        match loaded {
-            Ok(tools) => *last = Last { good: Some((tools, Instant::now())), error: None },
-            Err(error) => last.error = Some(error),
+        // What began before the last answer knows less than it, however late it comes.
+        if load > last.load {
+            last.load = load;
+            last.error = loaded.map(|tools| last.good = Some((tools, Instant::now()))).err();
         }
         last.error.is_none()
     }

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use serde_json::json;
-use toolcrib_core::{Caller, Catalog, Effect, Quarantine, Request, SourceId, Toolset};
+use toolcrib_core::{
+    BoxFuture, Caller, Catalog, Effect, Quarantine, Request, Source, SourceError, SourceId, Toolset,
+};
 use toolcrib_engine::Crib;
 use toolcrib_testkit::{Behaviour, Oracle, Scripted, spec};
 
@@ -110,6 +112,74 @@ async fn a_late_clash_is_quarantined_and_shown_with_its_owner() {
     let [quarantined] = catalog.quarantined() else { panic!("one tool is kept out") };
     assert_eq!(quarantined.spec.origin.source, SourceId::new("first"));
     assert_eq!(quarantined.reason, Quarantine::NameTaken { owner: "second".into() });
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_name_stays_with_its_owner_while_its_tool_is_kept_out() {
+    let bad = tools(&["x"]).respec(|spec| spec.input = json!({"$ref": "http://127.0.0.1:9/x"}));
+    let owner = Scripted::default()
+        .then(NOW, Ok(tools(&["x"])))
+        .then(NOW, Ok(bad))
+        .then(NOW, Ok(tools(&["x"])));
+    let crib = Crib::builder().source("owner", owner).source("other", tools(&["x"])).build().await;
+    let mut seen = Vec::new();
+    for source in ["owner", "other", "other", "owner"] {
+        crib.reload(&SourceId::new(source)).await;
+        seen.push(listed(&crib.catalog()));
+    }
+    assert_eq!(seen, [vec![], vec![], vec![], vec!["owner/x".to_owned()]]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_load_that_began_earlier_and_ends_later_overwrites_nothing() {
+    let source = Scripted::default()
+        .then(NOW, Ok(tools(&["first"])))
+        .then(Duration::from_secs(10), Ok(tools(&["old"])))
+        .then(NOW, Ok(tools(&["new"])));
+    let crib = Crib::builder().source("s", source).build().await;
+    let id = SourceId::new("s");
+    tokio::join!(crib.reload(&id), async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        crib.reload(&id).await
+    });
+    assert_eq!(listed(&crib.catalog()), ["s/new"]);
+}
+
+#[tokio::test]
+async fn a_judge_that_panics_costs_one_tool() {
+    let judge: toolcrib_engine::catalog::Judge = Box::new(|spec, _| {
+        assert_ne!(spec.name.as_str(), "a", "a bug in the judge");
+        None
+    });
+    let crib = Crib::builder().source("s", tools(&["a", "b"])).judge(judge).build().await;
+    assert_eq!(listed(&crib.catalog()), ["s/b"]);
+    assert_eq!(crib.catalog().quarantined()[0].reason, Quarantine::NotJudged);
+}
+
+/// A source that panics when it is asked for changes.
+struct Panicking(Scripted);
+
+impl Source for Panicking {
+    fn load(&self) -> BoxFuture<'_, Result<Toolset, SourceError>> {
+        self.0.load()
+    }
+
+    fn changed(&self) -> BoxFuture<'_, ()> {
+        panic!("a bug in the source")
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_source_that_panics_over_changes_and_a_namesake_of_another_are_still_followed() {
+    let lists = |before, after| {
+        Scripted::default().then(NOW, Ok(tools(&[before]))).then(NOW, Ok(tools(&[after])))
+    };
+    let down = Scripted::default().then(NOW, Err("down")).then(NOW, Ok(tools(&["c"])));
+    let crib =
+        Crib::builder().source("s", Panicking(lists("a", "b"))).source("s", down).build().await;
+    assert_eq!(listed(&crib.catalog()), ["s/a"]);
+    tokio::time::sleep(Duration::from_mins(5)).await;
+    assert_eq!(listed(&crib.catalog()), ["s/b", "s/c"]);
 }
 
 #[test]
