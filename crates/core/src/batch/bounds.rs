@@ -47,26 +47,16 @@ pub(super) struct BatchBounds {
 
 /// A place taken; given back when it is dropped.
 pub(super) struct Place {
-    _permits: [OwnedSemaphorePermit; 3],
+    _permits: [Option<OwnedSemaphorePermit>; 3],
 }
 
 impl BatchBounds {
-    /// Waits for a place, as long as the queue allows; always taken in the same order, so no two
-    /// calls wait for each other.
+    /// Waits for a place, as long as the queue allows. Nothing is held while something else is
+    /// waited for: a full tenant takes no place of a source from the others, nor the reverse.
     pub(super) async fn place(&self, bounds: &Bounds, source: &SourceId) -> Option<Place> {
         let semaphores =
             [Arc::clone(&self.batch), self.source(bounds, source), Arc::clone(&self.tenant)];
-        let free = semaphores.each_ref().map(|places| Arc::clone(places).try_acquire_owned().ok());
-        if let [Some(batch), Some(source), Some(tenant)] = free {
-            return Some(Place { _permits: [batch, source, tenant] });
-        }
-        let [batch, source, tenant] = semaphores;
-        let waited = async move {
-            let batch = batch.acquire_owned().await.ok()?;
-            let source = source.acquire_owned().await.ok()?;
-            Some(Place { _permits: [batch, source, tenant.acquire_owned().await.ok()?] })
-        };
-        tokio::time::timeout(bounds.queue, waited).await.ok().flatten()
+        tokio::time::timeout(bounds.queue, all_of(&semaphores)).await.ok().flatten()
     }
 
     fn source(&self, bounds: &Bounds, id: &SourceId) -> Arc<Semaphore> {
@@ -79,6 +69,24 @@ impl BatchBounds {
                 places
             }
         }
+    }
+}
+
+/// A permit of each; waits for one that is missing and then tries the others again.
+async fn all_of(semaphores: &[Arc<Semaphore>; 3]) -> Option<Place> {
+    let mut permits: [Option<OwnedSemaphorePermit>; 3] = [None, None, None];
+    loop {
+        for (places, permit) in semaphores.iter().zip(&mut permits) {
+            if permit.is_none() {
+                *permit = Arc::clone(places).try_acquire_owned().ok();
+            }
+        }
+        let Some(missing) = permits.iter().position(Option::is_none) else {
+            return Some(Place { _permits: permits });
+        };
+        permits = [None, None, None];
+        let waited = Arc::clone(semaphores.get(missing)?).acquire_owned().await.ok();
+        *permits.get_mut(missing)? = waited;
     }
 }
 

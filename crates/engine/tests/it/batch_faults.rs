@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use toolcrib_core::{
     AllowAll, BatchOptions, BoxFuture, Call, CallKey, Caller, Content, CribLimits, Effect, Ending,
     ErrorKind, Intent, Ledger, LedgerError, Parked, Planned, Policy, Progress, RawArguments,
-    Request, ResultHandle, TicketError, TicketId, ToolError, ToolOutcome, ToolSpec, Toolset,
-    Verdict, raw_tool,
+    Request, ResultHandle, TicketError, TicketId, ToolError, ToolOutcome, ToolSpec,
+    Toolset, Verdict, raw_tool,
 };
 use toolcrib_engine::Crib;
 use toolcrib_engine::ledger::MemoryLedger;
@@ -328,4 +328,25 @@ async fn what_a_writer_did_before_it_fell_silent_is_unknown_even_if_it_may_be_re
     let timed_out = Ending::Failed(ErrorKind::Timeout);
     let unknown = Ending::Unknown;
     assert_eq!(ledger.ends(), [unknown, unknown, Ending::Succeeded, unknown, timed_out]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_full_tenant_keeps_no_place_of_a_source_from_the_others() {
+    let oracle = Oracle::default();
+    let slow = Behaviour::Sleep(Duration::from_secs(20));
+    let slow = Toolset::of([oracle.tool(spec("slow", Effect::Read), slow)]).unwrap();
+    let quick = Toolset::of([oracle.echo("quick", Effect::Read)]).unwrap();
+    let limits = CribLimits { per_source: 1, per_tenant: 1, ..CribLimits::default() };
+    let building = Crib::builder().limits(limits).source("slow", slow).source("quick", quick);
+    let crib = building.build().await;
+    let started = tokio::time::Instant::now();
+    let run = async |tenant: &str, name: &str, after: u64| {
+        tokio::time::sleep(Duration::from_secs(after)).await;
+        let plan = crib.plan(&Caller::new(tenant, "x"), Request::default()).unwrap();
+        let report = crib.run(&plan, vec![call("1", name)]).await;
+        (report.responses[0].outcome.as_str(), started.elapsed().as_secs())
+    };
+    let (first, second, other) =
+        tokio::join!(run("full", "slow", 0), run("full", "quick", 1), run("other", "quick", 2));
+    assert_eq!([first, second, other], [("done", 20), ("done", 20), ("done", 2)]);
 }
