@@ -3,7 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use toolcrib_core::{Caller, Content, Part, ResultHandle};
+use serde_json::Value;
+use toolcrib_core::{Caller, Content, Reference, ResultHandle};
+
+/// What a kept result takes besides its texts, at the least.
+const OVERHEAD: usize = 256;
 
 /// All of them together; the oldest go first.
 const ROOM: usize = 64 * 1024 * 1024;
@@ -23,8 +27,7 @@ struct Kept {
 
 impl KeptResults {
     pub(super) fn keep(&mut self, caller: &Caller, content: Arc<Content>) -> Option<ResultHandle> {
-        let structured = content.structured.as_ref().map_or(0, |value| value.to_string().len());
-        let size = content.parts.iter().map(Part::size).sum::<usize>() + structured;
+        let size = size(&content);
         if size > ROOM {
             return None;
         }
@@ -46,4 +49,19 @@ impl KeptResults {
         let mine = |kept: &&Kept| &kept.handle == handle && kept.caller.is(caller);
         self.results.iter().find(mine).map(|kept| Arc::clone(&kept.content))
     }
+}
+
+/// The bytes of a result, those of its small parts in round numbers.
+fn size(content: &Content) -> usize {
+    let data = |value: &Value| value.to_string().len();
+    let parts: usize = content.parts.iter().map(|part| part.size() + OVERHEAD).sum();
+    let of_reference = |reference: &Reference| {
+        let url = reference.url.as_ref().map_or(0, String::len);
+        reference.id.len() + reference.title.len() + url + reference.text.len() + OVERHEAD
+    };
+    let references: usize = content.references.iter().map(of_reference).sum();
+    let extra: usize = content.extra.iter().map(|(key, value)| key.len() + data(value)).sum();
+    let reminder = content.reminder.as_ref().map_or(0, String::len);
+    let structured = content.structured.as_ref().map_or(0, data);
+    OVERHEAD + parts + references + extra + reminder + structured
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use toolcrib_core::{
     AllowAll, BatchOptions, BoxFuture, Call, CallKey, Caller, Content, CribLimits, Effect, Ending,
     ErrorKind, Intent, Ledger, LedgerError, Parked, Planned, Policy, Progress, RawArguments,
-    Request, ResultHandle, TicketError, TicketId, ToolError, ToolOutcome, ToolSpec,
+    Reference, Request, ResultHandle, TicketError, TicketId, ToolError, ToolOutcome, ToolSpec,
     Toolset, Verdict, raw_tool,
 };
 use toolcrib_engine::Crib;
@@ -349,4 +349,18 @@ async fn a_full_tenant_keeps_no_place_of_a_source_from_the_others() {
     let (first, second, other) =
         tokio::join!(run("full", "slow", 0), run("full", "quick", 1), run("other", "quick", 2));
     assert_eq!([first, second, other], [("done", 20), ("done", 20), ("done", 2)]);
+}
+
+#[tokio::test]
+async fn kept_results_are_bounded_whatever_they_are_made_of() {
+    let ledger = MemoryLedger::default();
+    let (alice, text) = (Caller::local(), "x".repeat(1024 * 1024));
+    let reference = Reference { text, ..Reference::default() };
+    let content = Arc::new(Content { references: vec![reference], ..Content::default() });
+    let mut handles = Vec::new();
+    for _ in 0..66 {
+        handles.push(ledger.keep(&alice, Arc::clone(&content)).await.unwrap());
+    }
+    assert!(ledger.kept(&alice, &handles[0]).await.is_none());
+    assert!(ledger.kept(&alice, &handles[65]).await.is_some());
 }
