@@ -21,6 +21,11 @@ pub(crate) fn pending(pending: &Pending) -> String {
     )
 }
 
+pub(crate) fn late(name: &str, id: &str, text: &str) -> String {
+    let (name, id) = (shown(name), shown(id));
+    format!("The call of `{name}` ({id}) that waited for approval has ended:\n\n{text}")
+}
+
 pub(crate) fn repaired(repairs: &[String]) -> String {
     format!("Note: the arguments were put right before the call: {}", repairs.join("; "))
 }

@@ -74,10 +74,14 @@ impl Part {
     pub fn size(&self) -> usize {
         match self {
             Self::Text { text, .. } => text.len(),
-            Self::Image { data, .. } | Self::Audio { data, .. } | Self::File { data, .. } => {
-                data.len()
+            Self::Image { data, mime, .. } | Self::Audio { data, mime, .. } => {
+                data.len() + mime.len()
             }
-            Self::Link { uri, .. } => uri.len(),
+            Self::File { data, mime, name, .. } => data.len() + mime.len() + name.len(),
+            Self::Link { uri, mime, name, .. } => {
+                let known = [mime, name].into_iter().flatten();
+                uri.len() + known.map(String::len).sum::<usize>()
+            }
         }
     }
 

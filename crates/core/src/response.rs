@@ -128,6 +128,11 @@ impl Response {
         texts.join("\n\n")
     }
 
+    /// What a model is told of a call that ended after its waiting was told.
+    pub fn late_text(&self) -> String {
+        advice::late(&self.name, &self.id, &self.text())
+    }
+
     /// The response as JSON, for doors and the command line.
     pub fn to_json(&self) -> Value {
         let mut response = json!({
@@ -192,4 +197,16 @@ impl Cited {
 #[derive(Debug, Clone, Default)]
 pub struct Report {
     pub responses: Vec<Response>,
+}
+
+impl Report {
+    /// Puts the answer of a decided ticket in the place of the waiting one, for a host that asks
+    /// its person before it sends the results. `false`: no call of that id waits here; what was
+    /// already sent is told by `Dialect::late`.
+    pub fn settle(&mut self, decided: Response) -> bool {
+        let waiting = self.responses.iter_mut().find(|response| {
+            response.id == decided.id && matches!(response.outcome, ToolOutcome::Pending(_))
+        });
+        waiting.map(|waiting| *waiting = decided).is_some()
+    }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::content::Reference;
 use crate::name::ToolName;
 use crate::outcome::ToolOutcome;
-use crate::response::{Debug, Report};
+use crate::response::{Debug, Report, Response};
 use crate::ticket::TicketId;
 
 /// The memory of a run, kept by the host between turns. Cheap to clone.
@@ -38,22 +38,29 @@ pub enum Turn {
 }
 
 impl Run {
+    /// Takes in a call that was decided after its batch: no new turn begins with it.
+    pub fn absorb_late(&mut self, response: &Response) {
+        self.remember(response);
+    }
+
     /// Takes a batch in and says what is next. A batch that was refused because a controlling
     /// tool was not alone, or a controlling tool that failed, keeps the loop going.
     pub fn absorb(&mut self, report: &Report) -> Turn {
-        let memory = Arc::make_mut(&mut self.0);
-        memory.turn += 1;
-        for response in &report.responses {
-            if response.outcome.is_done() {
-                memory.used.extend(response.debug.tool.clone());
-                memory.checks.extend(response.checks.iter().cloned());
-            }
-            for cited in &response.references {
-                let reference = &cited.reference;
-                memory.sources.entry(reference.id.clone()).or_insert_with(|| reference.clone());
-            }
-        }
+        Arc::make_mut(&mut self.0).turn += 1;
+        report.responses.iter().for_each(|response| self.remember(response));
         report.turn()
+    }
+
+    fn remember(&mut self, response: &Response) {
+        let memory = Arc::make_mut(&mut self.0);
+        if response.outcome.is_done() {
+            memory.used.extend(response.debug.tool.clone());
+            memory.checks.extend(response.checks.iter().cloned());
+        }
+        for cited in &response.references {
+            let reference = &cited.reference;
+            memory.sources.entry(reference.id.clone()).or_insert_with(|| reference.clone());
+        }
     }
 
     /// Turns so far.

@@ -65,6 +65,9 @@ impl Toolset {
 
     /// Puts `prefix__` before every name, and before the names of companions within the set.
     pub fn prefix(&self, prefix: &str) -> Result<Self, NotRenamed> {
+        if prefix.is_empty() {
+            return Ok(self.clone());
+        }
         self.rename(|name| Some(format!("{prefix}__{name}")))
     }
 

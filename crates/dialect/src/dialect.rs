@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use toolcrib_core::{Call, Plan, Report};
+use toolcrib_core::{Call, Plan, Report, Response};
 
+use crate::envelope::{self, NotAReply};
 use crate::rendering::Rendering;
 
 /// One model API, both ways.
@@ -19,16 +20,28 @@ pub trait Dialect: Send + Sync {
     /// or one of them.
     ///
     /// Total: any JSON is read. What stands where a call should and is none becomes a call that
-    /// says so, which the executor answers; nothing is left without an answer.
+    /// says so, which the executor answers; nothing is left without an answer. What is
+    /// [`not_a_reply`](Self::not_a_reply) has no calls.
     fn calls(&self, plan: &Plan, reply: &Value) -> Vec<Call>;
 
     /// The answers as messages (Responses: items; Gemini: contents) for the next request, to be
     /// sent right behind those of [`echo`](Self::echo).
     fn results(&self, report: &Report) -> Vec<Value>;
 
-    /// The model's own turn as it must stand in the next request, unchanged: it carries ids and
-    /// signatures that the API checks. Empty where a reply has none.
+    /// The model's own turn as it must stand in the next request: it carries ids and signatures
+    /// that the API checks. Only what has no id is given the one that [`calls`](Self::calls)
+    /// invented, so that call and result meet. Empty where a reply has no turn.
     fn echo(&self, reply: &Value) -> Vec<Value>;
+
+    /// What a call that waited for a person has come to, after its waiting was already told: a
+    /// message of the user, since the call's own id is answered.
+    fn late(&self, response: &Response) -> Value;
+
+    /// Why a reply holds no turn of a model: an error of the API, a blocked request, a reply of
+    /// another API. Look here before [`calls`](Self::calls).
+    fn not_a_reply(&self, reply: &Value) -> Option<NotAReply> {
+        envelope::not_a_reply(self.name(), reply)
+    }
 
     /// Puts a streamed reply together.
     fn stream(&self) -> Box<dyn Stream>;

@@ -34,6 +34,7 @@
 mod anthropic;
 mod dialect;
 mod draft;
+mod envelope;
 mod gemini;
 mod names;
 mod openai_chat;
@@ -45,6 +46,7 @@ mod schema;
 
 pub use anthropic::Anthropic;
 pub use dialect::{Dialect, Stream, Strict};
+pub use envelope::NotAReply;
 pub use gemini::Gemini;
 pub use openai_chat::OpenAiChat;
 pub use openai_responses::{Deferred, OpenAiResponses};

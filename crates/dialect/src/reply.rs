@@ -142,6 +142,31 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Gives the items without an id the ones that a `Reader` invents for them, in the same order.
+/// `is_call` reads an item's `type`; an item that says none stands where a call should.
+pub(crate) fn fill_ids(
+    items: Option<&mut Vec<Value>>,
+    field: &str,
+    is_call: impl Fn(&Value) -> bool,
+) {
+    let items = items.map_or(&mut [] as &mut [Value], Vec::as_mut_slice);
+    let id = |item: &Value| item.get(field)?.as_str().map(ToOwned::to_owned);
+    let given: HashSet<String> = items.iter().filter_map(id).collect();
+    let mut invented = (1..).map(|n| format!("call_{n}")).filter(|id| !given.contains(id));
+    for item in items.iter_mut() {
+        let counts = match item.get("type").filter(|kind| kind.is_string()) {
+            Some(kind) => is_call(kind),
+            None => true,
+        };
+        if !counts || id(item).is_some_and(|id| !id.is_empty()) {
+            continue;
+        }
+        if let (Some(fresh), Value::Object(fields)) = (invented.next(), item) {
+            fields.insert(field.to_owned(), fresh.into());
+        }
+    }
+}
+
 /// The arguments in the form of the tool's own schema. A text that is no JSON stays as it is:
 /// the executor repairs it or says what is wrong with it.
 fn restored(arguments: RawArguments, source: &Value, key: Key) -> RawArguments {

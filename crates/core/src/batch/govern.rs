@@ -6,7 +6,7 @@ use super::Batch;
 use super::record::asked;
 use crate::advice;
 use crate::catalog::Listed;
-use crate::content::{Content, Part};
+use crate::content::{Content, Part, Reference};
 use crate::ledger::ResultHandle;
 use crate::outcome::ToolOutcome;
 
@@ -34,18 +34,31 @@ pub(super) async fn govern(batch: &Batch, tool: &Listed, outcome: ToolOutcome) -
             error.content = Some(Box::new(content));
             Governed { outcome: ToolOutcome::Failed(error), whole }
         }
-        ToolOutcome::Done(_) | ToolOutcome::Denied { .. } | ToolOutcome::Pending(_) => {
-            as_it_is(outcome)
+        ToolOutcome::Denied { reason } => {
+            as_it_is(ToolOutcome::Denied { reason: beginning(&reason, bound).to_owned() })
         }
+        ToolOutcome::Done(_) | ToolOutcome::Pending(_) => as_it_is(outcome),
     }
 }
 
 /// What a result adds to a request. Data counts only where no part says it.
 fn size(content: &Content) -> usize {
     let parts: usize = content.parts.iter().map(Part::size).sum();
-    let references: usize = content.references.iter().map(|r| r.text.len() + r.title.len()).sum();
+    let joints = content.parts.len().saturating_sub(1) * JOINT;
+    let references = content.references.iter();
+    let references: usize = references.map(|one| heading(one) + one.text.len()).sum();
+    let reminder = content.reminder.as_ref().map_or(0, String::len);
     let structured = content.structured.as_ref().map_or(0, weight);
-    (parts + references).max(structured)
+    (parts + joints + references + reminder).max(structured)
+}
+
+/// What stands between two pieces of a text.
+const JOINT: usize = 2;
+
+/// What a source takes besides its passage: its number, its names, and what is around them.
+fn heading(reference: &Reference) -> usize {
+    let url = reference.url.as_ref().map_or(0, String::len);
+    reference.id.len() + reference.title.len() + url + 16
 }
 
 /// A cheap lower bound of a value's text, without writing it.
@@ -66,38 +79,51 @@ async fn cut(batch: &Batch, content: Content, bound: usize) -> (Content, Option<
     let keeping =
         async { Ok(batch.gate.ledger.keep(batch.plan.caller(), Arc::clone(&whole)).await) };
     let handle = asked(keeping).await.ok().flatten();
-    let mut room = bound;
-    let mut cut = Content {
-        reminder: whole.reminder.clone(),
-        extra: whole.extra.clone(),
-        ..Content::default()
-    };
+    let mut room = Room(bound);
+    let mut cut = Content::default();
     for part in &whole.parts {
-        match part {
+        let joint = if cut.parts.is_empty() { 0 } else { JOINT };
+        if room.0 <= joint {
+            break;
+        }
+        room.0 -= joint;
+        cut.parts.push(match part {
             Part::Text { text, extra } => {
-                let text = beginning(text, room).to_owned();
-                room -= text.len();
-                cut.parts.push(Part::Text { text, extra: extra.clone() });
+                Part::Text { text: room.beginning(text), extra: extra.clone() }
             }
-            _ if part.size() <= room => {
-                room -= part.size();
-                cut.parts.push(part.clone());
+            _ if part.size() <= room.0 => {
+                room.0 -= part.size();
+                part.clone()
             }
             // Half an image is none.
             Part::Image { .. } | Part::Audio { .. } | Part::File { .. } | Part::Link { .. } => {
-                cut.parts.push(Part::text(part.in_words()));
+                Part::text(room.beginning(&part.in_words()))
             }
-        }
+        });
     }
     for reference in &whole.references {
-        let mut reference = reference.clone();
-        let kept = beginning(&reference.text, room).len();
-        reference.text.truncate(kept);
-        room -= reference.text.len();
-        cut.references.push(reference);
+        if heading(reference) > room.0 {
+            break;
+        }
+        room.0 -= heading(reference);
+        let text = room.beginning(&reference.text);
+        cut.references.push(Reference { text, ..reference.clone() });
     }
-    cut.parts.push(Part::text(advice::cut(bound - room, size(&whole))));
+    cut.reminder = whole.reminder.as_ref().map(|reminder| room.beginning(reminder));
+    cut.parts.push(Part::text(advice::cut(bound - room.0, size(&whole))));
     (cut, handle)
+}
+
+/// Bytes that are left.
+struct Room(usize);
+
+impl Room {
+    /// As much of a text as there is room for, which it takes.
+    fn beginning(&mut self, text: &str) -> String {
+        let text = beginning(text, self.0).to_owned();
+        self.0 -= text.len();
+        text
+    }
 }
 
 /// At most `bytes` bytes of a text, cut between characters.

@@ -59,7 +59,7 @@ pub(super) fn plan(
         .filter(|(_, s)| matches!(s, Standing::Visible { .. }))
         .map(|(place, _)| place)
         .collect();
-    if visible.is_empty() && !catalog.tools().is_empty() {
+    if visible.is_empty() {
         warnings.push(Warning::NothingVisible);
     }
     Ok(Plan(Arc::new(Decided {

@@ -8,10 +8,11 @@ mod stream;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolcrib_core::{Call, Plan, Report};
+use toolcrib_core::{Call, Plan, Report, Response};
 
 use crate::dialect::{Dialect, Stream, Strict};
 use crate::rendering::{Rendering, kept};
+use crate::reply::fill_ids;
 
 /// `anthropic`: `POST /v1/messages`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -33,6 +34,9 @@ impl Dialect for Anthropic {
     }
 
     fn calls(&self, plan: &Plan, reply: &Value) -> Vec<Call> {
+        if self.not_a_reply(reply).is_some() {
+            return Vec::new();
+        }
         calls::read(plan, &self.rendering(plan), reply)
     }
 
@@ -43,8 +47,15 @@ impl Dialect for Anthropic {
 
     fn echo(&self, reply: &Value) -> Vec<Value> {
         let content = reply.get("content").unwrap_or(reply);
-        let is_turn = content.as_array().is_some_and(|blocks| !blocks.is_empty());
-        is_turn.then(|| json!({ "role": "assistant", "content": content })).into_iter().collect()
+        let mut content = content.clone();
+        let blocks = content.as_array_mut().filter(|blocks| !blocks.is_empty());
+        let Some(blocks) = blocks else { return Vec::new() };
+        fill_ids(Some(blocks), "id", |kind| kind == "tool_use");
+        vec![json!({ "role": "assistant", "content": content })]
+    }
+
+    fn late(&self, response: &Response) -> Value {
+        json!({ "role": "user", "content": [{ "type": "text", "text": response.late_text() }] })
     }
 
     fn stream(&self) -> Box<dyn Stream> {

@@ -8,7 +8,7 @@ mod stream;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolcrib_core::{Call, Plan, Report};
+use toolcrib_core::{Call, Plan, Report, Response};
 
 use crate::dialect::{Dialect, Stream};
 use crate::rendering::{Rendering, kept};
@@ -31,6 +31,9 @@ impl Dialect for Gemini {
     }
 
     fn calls(&self, plan: &Plan, reply: &Value) -> Vec<Call> {
+        if self.not_a_reply(reply).is_some() {
+            return Vec::new();
+        }
         calls::read(plan, &self.rendering(plan), reply)
     }
 
@@ -45,6 +48,10 @@ impl Dialect for Gemini {
     /// The content as it came, with every `thoughtSignature`: the API refuses a turn without.
     fn echo(&self, reply: &Value) -> Vec<Value> {
         calls::content(reply).cloned().into_iter().collect()
+    }
+
+    fn late(&self, response: &Response) -> Value {
+        json!({ "role": "user", "parts": [{ "text": response.late_text() }] })
     }
 
     fn stream(&self) -> Box<dyn Stream> {

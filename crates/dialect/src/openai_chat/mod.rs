@@ -9,11 +9,12 @@ mod stream;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde_json::Value;
-use toolcrib_core::{Call, Plan, Report};
+use serde_json::{Value, json};
+use toolcrib_core::{Call, Plan, Report, Response};
 
 use crate::dialect::{Dialect, Stream, Strict};
 use crate::rendering::{Rendering, kept};
+use crate::reply::fill_ids;
 
 /// `openai-chat`: `POST /v1/chat/completions`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -35,6 +36,9 @@ impl Dialect for OpenAiChat {
     }
 
     fn calls(&self, plan: &Plan, reply: &Value) -> Vec<Call> {
+        if self.not_a_reply(reply).is_some() {
+            return Vec::new();
+        }
         calls::read(plan, &self.rendering(plan), reply)
     }
 
@@ -43,7 +47,14 @@ impl Dialect for OpenAiChat {
     }
 
     fn echo(&self, reply: &Value) -> Vec<Value> {
-        calls::message(reply).cloned().into_iter().collect()
+        let mut turn = calls::message(reply).cloned();
+        let calls = turn.as_mut().and_then(|turn| turn.get_mut("tool_calls")?.as_array_mut());
+        fill_ids(calls, "id", |_| true);
+        turn.into_iter().collect()
+    }
+
+    fn late(&self, response: &Response) -> Value {
+        json!({ "role": "user", "content": response.late_text() })
     }
 
     fn stream(&self) -> Box<dyn Stream> {

@@ -7,11 +7,12 @@ mod stream;
 
 use std::sync::Arc;
 
-use serde_json::Value;
-use toolcrib_core::{Call, Plan, Report};
+use serde_json::{Value, json};
+use toolcrib_core::{Call, Plan, Report, Response};
 
 use crate::dialect::{Dialect, Stream, Strict};
 use crate::rendering::{Rendering, kept};
+use crate::reply::fill_ids;
 
 /// `openai-responses`: `POST /v1/responses`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -45,6 +46,9 @@ impl Dialect for OpenAiResponses {
     }
 
     fn calls(&self, plan: &Plan, reply: &Value) -> Vec<Call> {
+        if self.not_a_reply(reply).is_some() {
+            return Vec::new();
+        }
         calls::read(plan, &self.rendering(plan), reply)
     }
 
@@ -54,7 +58,15 @@ impl Dialect for OpenAiResponses {
 
     fn echo(&self, reply: &Value) -> Vec<Value> {
         let items = reply.get("output").unwrap_or(reply).as_array();
-        items.cloned().unwrap_or_default()
+        let mut items = items.cloned().unwrap_or_default();
+        fill_ids(Some(&mut items), "call_id", |kind| {
+            kind == "function_call" || kind == "custom_tool_call"
+        });
+        items
+    }
+
+    fn late(&self, response: &Response) -> Value {
+        json!({ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": response.late_text() }] })
     }
 
     fn stream(&self) -> Box<dyn Stream> {

@@ -74,8 +74,11 @@ proptest! {
 fn what_is_no_reply_at_all_is_one_malformed_call() {
     let plan = fixture::plan();
     for (folder, dialect) in variants() {
-        for reply in [json!(null), json!("add"), json!(7), json!({}), json!({"error": {"code": 1}})]
-        {
+        let error = json!({"error": {"code": 1}});
+        assert_eq!(dialect.calls(&plan, &error), [], "an error of the API is no call");
+        assert!(dialect.not_a_reply(&error).is_some());
+        for reply in [json!(null), json!("add"), json!(7), json!({})] {
+            assert_eq!(dialect.not_a_reply(&reply), None);
             let calls = dialect.calls(&plan, &reply);
             let [call] = calls.as_slice() else { panic!("{folder}: {reply}: {calls:?}") };
             assert!(call.fault.is_some() && call.id == "call_1", "{folder}: {call:?}");
@@ -254,4 +257,40 @@ fn a_bad_call_of_a_custom_tool_is_answered_in_the_shape_of_its_kind() {
     let call = dialect.calls(&fixture::plan(), &reply).remove(0);
     assert_eq!((call.id.as_str(), call.fault.is_some()), ("a", true));
     assert_eq!(call.wire.echo["type"], "custom_tool_call");
+}
+
+#[test]
+fn a_call_without_an_id_meets_its_result_in_the_echoed_turn() {
+    let plan = fixture::fresh_plan();
+    let arguments = || json!({});
+    for (name, reply, place) in [
+        (
+            "openai-chat",
+            json!({"role": "assistant", "tool_calls": [
+                {"id": "call_1", "function": {"name": "a", "arguments": "{}"}},
+                {"function": {"name": "b", "arguments": "{}"}}]}),
+            "/0/tool_calls/1/id",
+        ),
+        (
+            "anthropic",
+            json!({"role": "assistant", "content": [
+                {"type": "text", "text": "x"},
+                {"type": "tool_use", "id": "call_1", "name": "a", "input": arguments()},
+                {"type": "tool_use", "name": "b", "input": arguments()}]}),
+            "/0/content/2/id",
+        ),
+        (
+            "openai-responses",
+            json!({"output": [
+                {"type": "function_call", "call_id": "call_1", "name": "a", "arguments": "{}"},
+                {"type": "function_call", "name": "b", "arguments": "{}"}]}),
+            "/1/call_id",
+        ),
+    ] {
+        let dialect = toolcrib_dialect::dialect(name).unwrap();
+        let calls = dialect.calls(&plan, &reply);
+        let echo = Value::from(dialect.echo(&reply));
+        assert_eq!(calls[1].id, "call_2", "{name}");
+        assert_eq!(echo.pointer(place), Some(&json!("call_2")), "{name}: {echo}");
+    }
 }

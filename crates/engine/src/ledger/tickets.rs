@@ -9,6 +9,9 @@ use toolcrib_core::{Caller, LedgerError, Parked, TicketError, TicketId};
 /// Open tickets, all callers together.
 const OPEN: usize = 10_000;
 
+/// Open tickets of one tenant: the others' people must still be asked.
+const OPEN_OF_ONE: usize = 1_000;
+
 /// A ticket that is to live longer lives so long: a clock can add it.
 const LONGEST: Duration = Duration::from_hours(24 * 365);
 
@@ -35,6 +38,14 @@ impl Tickets {
         }
         if self.tickets.len() >= OPEN {
             return Err(LedgerError::new(format!("{OPEN} calls wait for approval already")));
+        }
+        let tenant = &parked.caller.tenant;
+        let theirs = self.tickets.values().filter(|ticket| {
+            &ticket.caller.tenant == tenant && ticket.parked.is_some() && ticket.expires > now
+        });
+        if theirs.count() >= OPEN_OF_ONE {
+            let full = format!("{OPEN_OF_ONE} calls of `{tenant}` wait for approval already");
+            return Err(LedgerError::new(full));
         }
         self.issued += 1;
         let ticket = Ticket {

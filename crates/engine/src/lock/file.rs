@@ -30,11 +30,11 @@ pub(super) struct Pin {
 /// Why a text is no pin file.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    #[error("the pin file cannot be read: {0}: restore it, or accept the tools anew")]
+    #[error("the pin file cannot be read: {0}: restore it, or delete it and accept the tools anew")]
     Unreadable(#[from] serde_json::Error),
     #[error(
         "the pin file has version {found}, this program knows {VERSION}: use the program that \
-         wrote it, or accept the tools anew"
+         wrote it, or delete it and accept the tools anew"
     )]
     Version { found: u64 },
 }

@@ -365,6 +365,36 @@ async fn a_large_result_is_cut_and_its_whole_is_kept_for_its_caller() {
 }
 
 #[tokio::test]
+async fn whatever_a_result_is_made_of_it_stays_within_the_bound() {
+    let long = || "x".repeat(100_000);
+    let reference = |id: String, title: String| Reference { id, title, ..Reference::default() };
+    let extra = serde_json::Map::new;
+    let results = [
+        Content { parts: vec![Part::text(""); 50_000], ..Content::default() },
+        Content { references: vec![reference("a".into(), long())], ..Content::text("see") },
+        Content { references: vec![reference(long(), String::new())], ..Content::text("see") },
+        Content {
+            parts: vec![Part::Image { data: String::new(), mime: long(), extra: extra() }],
+            ..Content::default()
+        },
+        Content { reminder: Some(long()), ..Content::text("see") },
+        Content { structured: Some(json!([long()])), ..Content::text("see") },
+    ];
+    for (place, result) in results.into_iter().enumerate() {
+        let mut bounded = spec("bounded", Effect::Read);
+        bounded.limits.max_result_bytes = Some(1_000);
+        let crib = crib([raw_tool(bounded, move |_, _| {
+            let result = result.clone();
+            async { ToolOutcome::Done(result) }
+        })]);
+        let report = run(&crib, vec![call("1", "bounded", json!({}))]).await;
+        let text = report.responses[0].text();
+        assert!(text.len() < 1_200, "{place}: {} bytes", text.len());
+        assert!(report.responses[0].whole.is_some(), "{place}");
+    }
+}
+
+#[tokio::test]
 async fn checks_come_from_successes_and_sources_are_numbered_across_the_run() {
     let cite = |name: &str, ids: &'static [&'static str]| {
         let mut spec = spec(name, Effect::Read);

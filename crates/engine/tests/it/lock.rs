@@ -92,7 +92,7 @@ fn a_file_that_cannot_be_trusted_is_refused_with_line_and_cure() {
         (
             None,
             "the pin file has version 2, this program knows 1: use the program that wrote it, or \
-             accept the tools anew"
+             delete it and accept the tools anew"
                 .to_owned()
         )
     );

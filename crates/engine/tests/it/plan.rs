@@ -153,6 +153,13 @@ fn an_admin_disabled_tool_is_out_even_when_it_is_chosen() {
 }
 
 #[test]
+fn an_empty_crib_is_no_silent_emptiness() {
+    let catalog = Arc::new(Catalog::of(Toolset::default()));
+    let plan = Plan::make(&catalog, &Caller::local(), &AllowAll, Request::default()).unwrap();
+    assert_eq!(plan.warnings(), [Warning::NothingVisible]);
+}
+
+#[test]
 fn format_information_is_shown_once_the_tool_was_used() {
     let tools = Toolset::of([Oracle::default().echo("a", Effect::Read)]).unwrap().respec(|spec| {
         spec.guidance.system = "Use a for a.".into();

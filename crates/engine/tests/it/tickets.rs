@@ -51,6 +51,43 @@ async fn an_approved_call_runs_once_with_the_arguments_that_were_parked() {
 }
 
 #[tokio::test]
+async fn a_decided_call_settles_its_batch_or_comes_late_without_a_turn() {
+    let oracle = Oracle::default();
+    let crib = crib(&oracle);
+    let plan = crib.plan(&alice(), Request::default()).unwrap();
+    let calls = ["read", "wipe"].map(|name| Call::new(name, name, RawArguments::Absent)).to_vec();
+    let mut report = crib.run(&plan, calls).await;
+    let mut run = Run::default();
+    assert_eq!(run.absorb(&report), Turn::GoOn);
+    let ticket = crib.tickets(&alice()).await.unwrap()[0].ticket.clone();
+    let decided = crib.decide(&alice(), &run, &ticket, Decision::Approve).await.unwrap();
+    assert_eq!(
+        decided.late_text(),
+        "The call of `wipe` (wipe) that waited for approval has ended:\n\n{}"
+    );
+    run.absorb_late(&decided);
+    assert_eq!(run.turn(), 1);
+    assert!(run.used(&toolcrib_core::ToolName::new("wipe").unwrap()));
+    assert!(report.settle(decided.clone()));
+    assert_eq!(report.responses[1].text(), "{}");
+    assert!(!report.settle(decided), "it waits no more");
+}
+
+#[tokio::test]
+async fn one_tenant_cannot_take_the_room_of_all_others() {
+    let oracle = Oracle::default();
+    let tools = Toolset::of([oracle.echo("wipe", Effect::Destroy)]).unwrap();
+    let limits = CribLimits { max_calls: 2_000, ..CribLimits::default() };
+    let crib = Crib::builder().limits(limits).build_fixed(tools);
+    let plan = crib.plan(&alice(), Request::default()).unwrap();
+    let call = |n: u32| Call::new(n.to_string(), "wipe", RawArguments::Value(json!({ "n": n })));
+    let report = crib.run(&plan, (0..1_001).map(call).collect()).await;
+    let busy = report.responses.iter().filter(|response| response.is_error()).count();
+    assert_eq!((busy, crib.tickets(&alice()).await.unwrap().len()), (1, 1_000));
+    park(&crib, &Caller::new("other", "bob"), 1).await;
+}
+
+#[tokio::test]
 async fn a_parked_call_of_an_exclusive_tool_can_be_approved() {
     let oracle = Oracle::default();
     let tools = Toolset::of([oracle.echo("wipe", Effect::Destroy)]).unwrap();

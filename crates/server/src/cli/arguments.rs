@@ -218,9 +218,6 @@ pub(super) struct RequestWords {
     /// A tool whose definition the model API may hold back; may be repeated.
     #[arg(long, value_name = "TOOL")]
     pub(super) defer: Vec<String>,
-    /// A tool that has to be searched for first; may be repeated.
-    #[arg(long, value_name = "TOOL")]
-    pub(super) hide: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -10,7 +10,7 @@ use std::io::{IsTerminal, Write, stdout};
 use anstyle::{AnsiColor, Style};
 use anyhow::Result;
 use comfy_table::{ContentArrangement, Table, presets};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const BOLD: Style = Style::new().bold();
 const RED: Style = AnsiColor::Red.on_default().bold();
@@ -88,6 +88,12 @@ impl Output {
 
     /// An error with its causes, each once.
     pub(super) fn error(&self, error: &anyhow::Error) {
+        if self.json {
+            let because: Vec<_> = error.chain().skip(1).map(ToString::to_string).collect();
+            let value = json!({ "error": { "message": error.to_string(), "because": because } });
+            // Whoever closed standard output is still told on standard error.
+            let _ = self.value(&value);
+        }
         let mut said = harmless(&error.to_string());
         tell(&format!("{RED}error{RED:#}: {said}\n"));
         for cause in error.chain().skip(1) {

@@ -73,7 +73,6 @@ fn request(words: &RequestWords) -> Result<Request> {
         },
         disabled: words.disable.clone(),
         deferred: words.defer.clone(),
-        hidden: words.hide.clone(),
         ..Request::default()
     };
     Ok(request.after(&run))

@@ -23,7 +23,13 @@ pub(super) fn run(
     let plan = room.plan(words)?;
     output.warn(plan.warnings());
     let dialect = dialect(name, false);
+    if let Some(problem) = dialect.not_a_reply(&reply) {
+        return Err(problem.into());
+    }
     let calls = dialect.calls(&plan, &reply);
+    if calls.is_empty() {
+        output.note("the message calls no tool");
+    }
     let finished = interruptible(|options| room.crib.run_with(&plan, calls, options))?;
     let Some(report) = finished.answer else { return Ok(End::Interrupted) };
     if output.json {

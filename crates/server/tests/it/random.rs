@@ -135,6 +135,40 @@ fn random_batches_of_gemini_get_one_response_for_each_call() {
 }
 
 #[test]
+fn what_is_no_reply_of_the_api_is_told_to_the_person_and_not_to_the_model() {
+    let folder = Folder::new();
+    for (dialect, input, told) in [
+        (
+            "openai-chat",
+            r#"{"error": {"message": "rate limit"}}"#,
+            "this is an error of the API and no message: rate limit",
+        ),
+        (
+            "anthropic",
+            r#"{"type": "error", "error": {"type": "overloaded_error", "message": "busy"}}"#,
+            "this is an error of the API and no message: busy",
+        ),
+        (
+            "gemini",
+            r#"{"promptFeedback": {"blockReason": "SAFETY"}}"#,
+            "the API blocked the request: SAFETY; change it and send it again",
+        ),
+        (
+            "openai-chat",
+            r#"{"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "x"}]}"#,
+            "this looks like a reply of `anthropic`: read it with that dialect",
+        ),
+    ] {
+        let ran = folder.run_with(&["run", "--json", "--dialect", dialect], input);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert_eq!(ran.json(), json!({"error": {"message": told, "because": []}}));
+        assert_eq!(ran.err, format!("error: {told}\n"));
+    }
+    let silent = folder.run_with(&["run"], r#"{"role": "assistant", "content": "hello"}"#);
+    assert_eq!((silent.code, silent.err.as_str()), (0, "the message calls no tool\n"));
+}
+
+#[test]
 fn any_json_at_all_is_answered_and_anything_else_is_refused_with_its_place() {
     let folder = Folder::new();
     for input in ["null", "1", "\"call it\"", "{}", "[]", "[[]]", "{\"tool_calls\": 3}"] {
