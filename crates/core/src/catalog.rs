@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 use serde::Serialize;
+use serde_json::Value;
 use toolcrib_json::schema::Schema;
 
 use crate::fingerprint::Fingerprint;
@@ -168,8 +169,7 @@ impl Assembly<'_> {
         let compiled = match (reason, known) {
             (Some(reason), _) => Err(reason),
             (None, Some(known)) => Ok(known.schema.clone()),
-            (None, None) => Schema::compile(&spec.input)
-                .map_err(|error| Quarantine::BadSchema { problem: error.to_string() }),
+            (None, None) => compile(&spec.input),
         };
         match compiled {
             Ok(schema) => {
@@ -181,4 +181,20 @@ impl Assembly<'_> {
             Err(reason) => catalog.quarantined.push(Quarantined { spec, fingerprint, reason }),
         }
     }
+}
+
+/// Arguments are an object, in every API and every protocol.
+fn compile(input: &Value) -> Result<Schema, Quarantine> {
+    let is_object = |kind: &Value| kind == "object";
+    let admits = |kind: &Value| {
+        kind.as_array().map_or_else(|| is_object(kind), |kinds| kinds.iter().any(is_object))
+    };
+    if let Some(kind) = input.get("type").filter(|kind| !admits(kind)) {
+        let problem = format!(
+            "its arguments are of type `{}`: take an object with a named field for each of them",
+            crate::name::shown(kind.as_str().unwrap_or("unknown"))
+        );
+        return Err(Quarantine::BadSchema { problem });
+    }
+    Schema::compile(input).map_err(|error| Quarantine::BadSchema { problem: error.to_string() })
 }

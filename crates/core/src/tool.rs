@@ -50,7 +50,9 @@ impl Arguments {
 
     /// Reads the arguments as a type; what does not fit is the model's to put right.
     pub fn read<A: DeserializeOwned>(&self) -> Result<A, ToolError> {
-        A::deserialize(&*self.0).map_err(|error| {
+        // `()` is what a function without arguments takes.
+        let nothing = || A::deserialize(Value::Null).ok().filter(|_| self.0.is_empty());
+        A::deserialize(&*self.0).or_else(|error| nothing().ok_or(error)).map_err(|error| {
             let message = format!("the arguments do not fit: {error}; correct them and call again");
             ToolError::new(ErrorKind::InvalidArguments, message)
         })
@@ -66,6 +68,7 @@ impl Arguments {
 /// struct Add { x: i64, y: i64 }
 ///
 /// let add = tool("add", "Adds two numbers.", Effect::Read, |a: Add| async move { Ok(a.x + a.y) })?;
+/// let now = tool("count", "Counts.", Effect::Read, |_: ()| async { Ok(3) })?; // no arguments
 /// # Ok::<_, toolcrib_core::InvalidName>(())
 /// ```
 pub fn tool<A, R, F, Fut>(
@@ -98,6 +101,9 @@ where
         // The name of a Rust type and the draft's address cost tokens and tell a model nothing.
         schema.shift_remove("title");
         schema.shift_remove("$schema");
+        if schema.get("type") == Some(&Value::from("null")) {
+            schema.insert("type".to_owned(), Value::from("object"));
+        }
         schema.entry("properties").or_insert_with(|| Value::Object(Map::new()));
     }
     raw_tool(spec, move |arguments, context| {

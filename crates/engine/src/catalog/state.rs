@@ -1,12 +1,10 @@
 //! What is known of one source: its last good list, and how the last load went.
 
 use std::error::Error;
-use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use futures_util::FutureExt;
 use serde::Serialize;
 use toolcrib_core::{Shelf, Source, SourceError, SourceId, Toolset};
 
@@ -16,7 +14,29 @@ pub(super) struct Kept {
     pub(super) source: Arc<dyn Source>,
     deadline: Duration,
     begun: AtomicU64,
+    /// Loads that have not given their thread back.
+    stuck: Arc<AtomicU64>,
     last: Mutex<Last>,
+}
+
+/// A load that is under way.
+struct Held(Arc<AtomicU64>);
+
+/// Loads of one source at the same time: a reload beside a slow one, and no more.
+const LOADS: u64 = 2;
+
+impl Held {
+    fn take(count: &Arc<AtomicU64>) -> Option<Self> {
+        let taken = count.fetch_add(1, Ordering::AcqRel) < LOADS;
+        let held = Self(Arc::clone(count));
+        taken.then_some(held)
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 #[derive(Default)]
@@ -41,19 +61,20 @@ pub struct SourceState {
 
 impl Kept {
     pub(super) fn new(id: SourceId, source: Arc<dyn Source>, deadline: Duration) -> Self {
-        Self { id, source, deadline, begun: AtomicU64::new(0), last: Mutex::default() }
+        Self {
+            id,
+            source,
+            deadline,
+            begun: AtomicU64::new(0),
+            stuck: Arc::default(),
+            last: Mutex::default(),
+        }
     }
 
     /// Whether the source gave a list in time. A source that panics has failed.
     pub(super) async fn load(&self) -> bool {
         let load = self.begun.fetch_add(1, Ordering::Relaxed) + 1;
-        let loading = AssertUnwindSafe(async { self.source.load().await }).catch_unwind();
-        let loaded = match tokio::time::timeout(self.deadline, loading).await {
-            Ok(Ok(Ok(tools))) => Ok(tools),
-            Ok(Ok(Err(error))) => Err(causes(&error)),
-            Ok(Err(_)) => Err("it panicked while it loaded its tools".to_owned()),
-            Err(_) => Err(format!("it did not list its tools within {:?}", self.deadline)),
-        };
+        let loaded = self.list().await;
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         // What began before the last answer knows less than it, however late it comes.
         if load > last.load {
@@ -61,6 +82,30 @@ impl Kept {
             last.error = loaded.map(|tools| last.good = Some((tools, Instant::now()))).err();
         }
         last.error.is_none()
+    }
+
+    /// One load on a task of its own, so that a source that blocks its thread delays no other.
+    async fn list(&self) -> Result<Toolset, String> {
+        let Some(held) = Held::take(&self.stuck) else {
+            // A second load would take a second thread, and the retries all there are.
+            return Err("its last load still holds on to its thread".to_owned());
+        };
+        let source = Arc::clone(&self.source);
+        let mut task = tokio::spawn(async move {
+            let _held = held;
+            source.load().await
+        });
+        match tokio::time::timeout(self.deadline, &mut task).await {
+            Ok(Ok(Ok(tools))) => Ok(tools),
+            Ok(Ok(Err(error))) => Err(causes(&error)),
+            Ok(Err(_)) => Err("it panicked while it loaded its tools".to_owned()),
+            Err(_) => {
+                task.abort();
+                // A load that waits is gone with this; one that blocks stays held.
+                tokio::task::yield_now().await;
+                Err(format!("it did not list its tools within {:?}", self.deadline))
+            }
+        }
     }
 
     /// The list for a snapshot, if there ever was one.

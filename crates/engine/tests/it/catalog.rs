@@ -192,6 +192,48 @@ fn two_tools_of_one_name_in_code_are_a_conflict_that_names_owners_and_cure() {
     );
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_source_that_blocks_its_thread_delays_no_other() {
+    struct Blocking;
+    impl toolcrib_core::Source for Blocking {
+        fn load(
+            &self,
+        ) -> toolcrib_core::BoxFuture<'_, Result<Toolset, toolcrib_core::SourceError>> {
+            Box::pin(async {
+                std::thread::sleep(Duration::from_secs(3));
+                Ok(Toolset::default())
+            })
+        }
+    }
+    let started = std::time::Instant::now();
+    let crib = Crib::builder()
+        .source_within("blocking", Blocking, Duration::from_millis(200))
+        .source("good", tools(&["a"]))
+        .build()
+        .await;
+    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    assert_eq!(listed(&crib.catalog()), ["good/a"]);
+    let error = crib.sources()[0].error.clone();
+    assert_eq!(error.as_deref(), Some("it did not list its tools within 200ms"));
+}
+
+#[tokio::test]
+async fn a_function_without_arguments_is_a_tool_and_one_of_a_string_is_kept_out() {
+    let nothing =
+        toolcrib_core::tool("nothing", "N.", Effect::Read, |(): ()| async { Ok(3) }).unwrap();
+    let text =
+        toolcrib_core::tool("text", "T.", Effect::Read, |text: String| async { Ok(text) }).unwrap();
+    let crib = Crib::new([nothing, text]).unwrap();
+    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let call = toolcrib_core::Call::new("1", "nothing", toolcrib_core::RawArguments::Absent);
+    assert_eq!(crib.run(&plan, vec![call]).await.responses[0].text(), "3");
+    assert_eq!(
+        plan.why("text").unwrap().because,
+        "its schema cannot be used: its arguments are of type `string`: take an object with a \
+         named field for each of them"
+    );
+}
+
 #[test]
 fn a_bad_schema_costs_one_tool() {
     let oracle = Oracle::default();
