@@ -15,6 +15,7 @@ use std::io;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
+use serde_json::json;
 
 use arguments::{Cli, Command};
 use output::Output;
@@ -81,14 +82,20 @@ fn answer(cli: Cli, output: &Output) -> anyhow::Result<End> {
         Command::Completion { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "toolcrib", &mut script);
-            output.text(&String::from_utf8_lossy(&script))?;
-            Ok(End::Done)
+            prose(output, "script", &String::from_utf8_lossy(&script))
         }
-        Command::Manual => {
-            output.text(include_str!("../../../docs/manual.md"))?;
-            Ok(End::Done)
-        }
+        Command::Manual => prose(output, "manual", include_str!("../../../docs/manual.md")),
     }
+}
+
+/// A text that is one in JSON too.
+fn prose(output: &Output, name: &str, text: &str) -> anyhow::Result<End> {
+    if output.json {
+        output.value(&json!({ name: text }))?;
+    } else {
+        output.text(text)?;
+    }
+    Ok(End::Done)
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

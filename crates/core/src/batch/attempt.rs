@@ -165,9 +165,9 @@ impl<'a> Attempts<'a> {
                 (ToolOutcome::Failed(error), ending)
             }
             ToolOutcome::Done(content) => (ToolOutcome::Done(content), Ending::Succeeded),
-            other @ (ToolOutcome::Denied { .. } | ToolOutcome::Pending(_)) => {
-                (other, Ending::NotExecuted)
-            }
+            ToolOutcome::Denied { reason } => (ToolOutcome::Denied { reason }, Ending::NotExecuted),
+            // It was started, and goes on somewhere else.
+            ToolOutcome::Pending(pending) => (ToolOutcome::Pending(pending), Ending::Unknown),
         }
     }
 }

@@ -52,6 +52,22 @@ async fn what_cannot_be_recorded_does_not_run_unless_it_only_reads() {
     assert_eq!(oracle.runs(), [("read".to_owned(), json!({}))]);
 }
 
+#[tokio::test]
+async fn a_call_that_goes_on_elsewhere_is_not_recorded_as_never_executed() {
+    let ledger = Arc::new(MemoryLedger::default());
+    let remote = raw_tool(spec("remote", Effect::Read), |_, _| async {
+        let ticket = toolcrib_core::TicketId::claimed("task-7");
+        let reason = "it works on it".to_owned();
+        ToolOutcome::Pending(toolcrib_core::Pending { ticket, reason })
+    });
+    let crib = Crib::builder()
+        .policy(AllowAll)
+        .ledger(ledger.clone())
+        .build_fixed(Toolset::of([remote]).unwrap());
+    assert_eq!(outcomes(&crib, &["remote"]).await, said(&[("pending", "")]));
+    assert_eq!(ledger.rows()[0].ending, Some(Ending::Unknown));
+}
+
 /// A policy with a bug.
 struct Panicking;
 

@@ -188,7 +188,11 @@ fn help_completion_and_manual_are_there_and_bad_words_exit_with_2() {
         let script = run(&["completion", shell]);
         assert!(script.code == 0 && script.out.contains("toolcrib"), "{shell}");
     }
-    assert!(run(&["manual"]).out.starts_with("# "));
+    let manual = run(&["manual"]).out;
+    assert!(manual.starts_with("# "));
+    assert_eq!(run(&["manual", "--json"]).json()["manual"], manual);
+    let script = run(&["completion", "bash", "--json"]).json();
+    assert!(script["script"].as_str().is_some_and(|script| script.contains("toolcrib")));
     let Ran { code, err, .. } = run(&["tols"]);
     assert!(code == 2 && err.contains("tools"), "{err}");
 }
