@@ -39,7 +39,9 @@ struct Calculated {
 }
 
 fn calculate(Calculate { expression }: Calculate) -> Result<Calculated, ToolError> {
-    let number = evaluate(&expression).map_err(ToolError::told)?;
+    let number = evaluate(&expression).map_err(|problem| {
+        ToolError::told(format!("{problem}. Correct the expression and call again"))
+    })?;
     Ok(match number {
         Number::Whole(whole) => Calculated { result: whole.to_string(), exact: true },
         Number::Rounded(rounded) => {

@@ -76,6 +76,9 @@ fn read(text: &str) -> Result<Value, ToolError> {
             "`json` has {size} bytes, and {LARGEST_TEXT} is the limit: give a part of it"
         )));
     }
-    serde_json::from_str(text)
-        .map_err(|error| ToolError::told(format!("`json` is a text that is no JSON: {error}")))
+    serde_json::from_str(text).map_err(|error| {
+        ToolError::told(format!(
+            "`json` is a text that is no JSON: {error}. Correct it and call again"
+        ))
+    })
 }

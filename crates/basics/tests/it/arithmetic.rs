@@ -75,7 +75,8 @@ async fn what_cannot_be_calculated_is_told() {
         ("sqrt 4", "cannot read the expression at character 6 (`4`): expected `(`"),
         (&deep, too_deep),
     ];
-    table("calculate", rows.map(|(text, expected)| (expression(text), told(expected)))).await;
+    let cured = |problem: &str| told(&format!("{problem}. Correct the expression and call again"));
+    table("calculate", rows.map(|(text, expected)| (expression(text), cured(expected)))).await;
     refused("calculate", [expression(""), expression(&"1".repeat(1001)), json!({})]).await;
 }
 

@@ -78,7 +78,10 @@ async fn documents_that_are_none_or_too_large_are_told() {
         [
             (
                 json!({"json": "{oops}", "path": "$"}),
-                told("`json` is a text that is no JSON: key must be a string at line 1 column 2"),
+                told(
+                    "`json` is a text that is no JSON: key must be a string at line 1 column 2. \
+                     Correct it and call again",
+                ),
             ),
             (
                 json!({"json": " ".repeat(1_000_001), "path": "$"}),
@@ -88,7 +91,7 @@ async fn documents_that_are_none_or_too_large_are_told() {
                 json!({"json": "[".repeat(100_000), "path": "$"}),
                 told(
                     "`json` is a text that is no JSON: recursion limit exceeded at line 1 column \
-                     128",
+                     128. Correct it and call again",
                 ),
             ),
         ],
