@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use crate::ledger::{LONGEST_KEY, ResultHandle};
 use crate::name::{ToolName, shown};
 use crate::outcome::Pending;
+use crate::ticket::TicketId;
 
 pub(crate) fn denied(reason: &str) -> String {
     format!(
@@ -105,6 +107,38 @@ pub(crate) fn ledger_down() -> String {
     "not run: the call could not be recorded. Try again later or tell the user".to_owned()
 }
 
+pub(crate) fn unfit_key() -> String {
+    format!("not run: the key of a call must have from 1 to {LONGEST_KEY} bytes")
+}
+
+/// Of a call that ended before this process began.
+pub(crate) fn answer_not_kept() -> String {
+    "the call ended so, and what it answered was not kept".to_owned()
+}
+
+pub(crate) fn key_runs() -> String {
+    "not run again: the first call under this key is not done yet. Ask again under the same key \
+     in a moment"
+        .to_owned()
+}
+
+pub(crate) fn key_of_another() -> String {
+    "not run: this key came with other arguments before. Use a new key for a new call".to_owned()
+}
+
+/// A call like it was made a while ago, and nobody knows how that ended. `ticket`: by which a
+/// person can let it run.
+pub(crate) fn duplicate_of_unknown(of: &str, ticket: Option<&TicketId>) -> String {
+    let cure = ticket.map_or_else(String::new, |ticket| {
+        format!(". A person can let it run all the same: it is kept under the ticket `{ticket}`")
+    });
+    format!(
+        "not run (duplicate_of_unknown): the same call was made a while ago (`{of}`), and it may \
+         or may not have taken effect. Do not repeat it; check first whether it did, or ask the \
+         user{cure}"
+    )
+}
+
 pub(crate) fn not_started() -> String {
     "not run: the request was cancelled before the call started. Call it again if it is still \
      needed"
@@ -138,6 +172,13 @@ pub(crate) fn perhaps_done(what: &str) -> String {
     )
 }
 
+/// Of a reader whose first try got lost, and whose next ones never left.
+pub(crate) fn lost() -> String {
+    "the line broke after the call was sent, and the other side cannot be reached since: try again \
+     later, or go on without it"
+        .to_owned()
+}
+
 pub(crate) fn crashed() -> String {
     "the tool crashed. The same call will most likely crash again: try other arguments or another \
      tool, or tell the user"
@@ -158,9 +199,17 @@ pub(crate) fn not_reached() -> String {
     "not run, through a fault of ours. Try another way, or tell the user".to_owned()
 }
 
-pub(crate) fn cut(shown: usize, whole: usize) -> String {
+/// `reader`: where the whole is kept, and the tool that reads it.
+pub(crate) fn cut(
+    shown: usize,
+    whole: usize,
+    reader: Option<(&ResultHandle, &ToolName)>,
+) -> String {
+    let more = reader.map_or_else(String::new, |(handle, tool)| {
+        format!(", or read it in pieces: call `{tool}` with the handle `{handle}`")
+    });
     format!(
         "[cut: {shown} of {whole} bytes are shown. Call again with arguments that ask for less to \
-         see the rest]"
+         see the rest{more}]"
     )
 }

@@ -9,27 +9,37 @@ mod answer;
 mod attempt;
 mod bounds;
 mod govern;
+mod late;
+mod once;
 mod order;
+mod plainly;
 mod record;
+mod recorded;
 mod redeem;
 mod run_one;
 mod watch;
+mod witnessed;
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::call::{Call, CallKey};
-use crate::context::ProgressSink;
+use crate::host::Host;
 use crate::ledger::Ledger;
 use crate::limits::CribLimits;
 use crate::plan::Plan;
 use crate::policy::Policy;
 use crate::response::Report;
+use crate::spec::ToolSpec;
+use crate::trace::Trace;
+use crate::witness::Witness;
 use admit::{Admitted, Slot};
 use bounds::{BatchBounds, Bounds};
 use order::Order;
+pub use redeem::Redemption;
 use run_one::{Ended, OneCall};
 use watch::Watched;
 
@@ -42,20 +52,82 @@ struct Gate {
     ledger: Arc<dyn Ledger>,
     limits: CribLimits,
     bounds: Bounds,
+    marks: Marks,
+    /// Places for calls that were given up and may still answer.
+    late: Arc<Semaphore>,
 }
+
+/// What an executor is told of its place.
+#[derive(Clone, Default)]
+struct Marks {
+    /// The profile whose rules these are, if they are those of one.
+    profile: Option<Arc<str>>,
+    /// The tool by which the whole of a result that was cut can be read, if there is one.
+    reader: Option<Arc<ToolSpec>>,
+    /// Whoever sees what is decided and how calls end.
+    witness: Option<Arc<dyn Witness>>,
+}
+
+/// Calls that are listened to after they were given up, at the most.
+const MOST_LATE: usize = 1_024;
 
 /// What a host may add to a batch.
 #[derive(Clone, Default)]
 pub struct BatchOptions {
     /// Stops the batch: what has not started does not run.
     pub cancel: CancellationToken,
-    pub progress: Option<ProgressSink>,
+    /// Hears what the calls tell while they run, and answers what they ask.
+    pub host: Option<Arc<dyn Host>>,
+    /// Where the batch stands in a trace.
+    pub trace: Option<Trace>,
 }
 
 impl Executor {
     pub fn new(policy: Arc<dyn Policy>, ledger: Arc<dyn Ledger>, limits: CribLimits) -> Self {
+        Self::of(policy, ledger, limits, Marks::default())
+    }
+
+    fn of(
+        policy: Arc<dyn Policy>,
+        ledger: Arc<dyn Ledger>,
+        limits: CribLimits,
+        marks: Marks,
+    ) -> Self {
         let bounds = Bounds::new(&limits);
-        Self(Arc::new(Gate { policy, ledger, limits, bounds }))
+        let late = Arc::new(Semaphore::new(MOST_LATE));
+        Self(Arc::new(Gate { policy, ledger, limits, bounds, marks, late }))
+    }
+
+    /// Another policy and other limits over the same ledger. What runs already counts against
+    /// the bounds it began under, and not against the new ones.
+    #[must_use]
+    pub fn with(&self, policy: Arc<dyn Policy>, limits: CribLimits) -> Self {
+        Self::of(policy, Arc::clone(&self.0.ledger), limits, self.0.marks.clone())
+    }
+
+    /// The same under the eyes of somebody: for a gate that has run nothing yet.
+    #[must_use]
+    pub fn seen_by(&self, witness: Option<Arc<dyn Witness>>) -> Self {
+        self.marked(Marks { witness, ..self.0.marks.clone() })
+    }
+
+    /// The same under the name of a profile: a ticket is redeemed under the name it was made
+    /// under.
+    #[must_use]
+    pub fn named(&self, profile: &str) -> Self {
+        self.marked(Marks { profile: Some(profile.into()), ..self.0.marks.clone() })
+    }
+
+    /// The same where a tool of this spec is there for whoever has a kept result: who may see it
+    /// is told of it.
+    #[must_use]
+    pub fn reading_by(&self, reader: Arc<ToolSpec>) -> Self {
+        self.marked(Marks { reader: Some(reader), ..self.0.marks.clone() })
+    }
+
+    fn marked(&self, marks: Marks) -> Self {
+        let Gate { policy, ledger, limits, .. } = &*self.0;
+        Self::of(Arc::clone(policy), Arc::clone(ledger), limits.clone(), marks)
     }
 
     pub fn policy(&self) -> &dyn Policy {
@@ -101,7 +173,8 @@ impl Executor {
             calls,
             order,
             cancel,
-            progress: options.progress,
+            host: options.host,
+            trace: options.trace,
         });
         let key_of = CallKey::batch();
         let started: Vec<_> = slots
@@ -126,7 +199,8 @@ struct Batch {
     order: Order,
     bounds: BatchBounds,
     cancel: CancellationToken,
-    progress: Option<ProgressSink>,
+    host: Option<Arc<dyn Host>>,
+    trace: Option<Trace>,
 }
 
 /// A call whose answer is there, or whose task was started.
@@ -140,11 +214,15 @@ impl Started {
         match slot {
             Slot::Copy(of) => Self::Ended(Box::new(Ended::copy(of))),
             Slot::Answered { outcome, repairs } => {
-                Self::Ended(Box::new(Ended::unstarted(outcome, repairs)))
+                let ended = Ended::unstarted(outcome, repairs);
+                batch.tell_end((position, key), &ended, false, batch.trace.map(Trace::child));
+                Self::Ended(Box::new(ended))
             }
             Slot::Ready(Admitted { place, arguments, repairs }) => {
-                let one = OneCall { batch: Arc::clone(batch), position, place, key, repairs };
-                Self::Running(Watched::start(one, arguments, false))
+                let batch = Arc::clone(batch);
+                let (ticket, keys) = (None, Vec::new());
+                let one = OneCall { batch, position, place, key, repairs, ticket, keys };
+                Self::Running(Watched::start(one, arguments))
             }
         }
     }

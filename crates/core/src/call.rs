@@ -17,6 +17,9 @@ pub struct Call {
     /// Why this is no call at all, if it is none: it is answered all the same.
     pub fault: Option<String>,
     pub wire: Wire,
+    /// The caller's own name for the call: sent again under it, the call does not run again and
+    /// has the same answer. 1 to 255 bytes.
+    pub key: Option<String>,
 }
 
 /// What a dialect must give back with the answer.
@@ -44,7 +47,7 @@ impl Call {
     pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: RawArguments) -> Self {
         let name = name.into();
         let wire = Wire { name: name.clone(), echo: Map::new() };
-        Self { id: id.into(), name, arguments, fault: None, wire }
+        Self { id: id.into(), name, arguments, fault: None, wire, key: None }
     }
 
     /// Something that is no call; `fault` says what is missing.
@@ -77,6 +80,17 @@ impl CallKey {
     pub(crate) fn batch() -> impl Fn(usize) -> Self {
         let batch = Uuid::now_v7();
         move |index| Self { batch, index: u32::try_from(index).unwrap_or(u32::MAX) }
+    }
+
+    /// Reads what `Display` wrote.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (batch, index) = text.split_once('-')?;
+        Some(Self { batch: Uuid::try_parse(batch).ok()?, index: index.parse().ok()? })
+    }
+
+    /// The place of the call in its batch, from zero.
+    pub fn place(&self) -> usize {
+        self.index as usize
     }
 }
 

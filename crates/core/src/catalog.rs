@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use foldhash::fast::RandomState;
 use serde::Serialize;
@@ -32,10 +32,20 @@ pub struct Catalog {
 pub struct Listed {
     pub spec: Arc<ToolSpec>,
     pub tool: Arc<dyn Tool>,
-    pub schema: Schema,
+    /// Most tools of a large catalog are never called, and a compiled schema is larger than the
+    /// rest of its tool.
+    compiled: OnceLock<Option<Schema>>,
     pub fingerprint: Fingerprint,
     /// From the last good list of a source that does not answer now.
     pub stale: bool,
+}
+
+impl Listed {
+    /// The schema of the arguments, compiled when it is first asked for. It is there: whether it
+    /// compiles was tried before the tool was listed.
+    pub fn schema(&self) -> Option<&Schema> {
+        self.compiled.get_or_init(|| Schema::compile(&self.spec.input).ok()).as_ref()
+    }
 }
 
 /// A tool that no plan shows, and why.
@@ -89,6 +99,28 @@ impl Catalog {
         let shelf = Shelf { source: SourceId::code(), tools, stale: false };
         let previous = &Self::default();
         Assembly { previous, settled: false, judge: &|_, _| None }.assemble([shelf])
+    }
+
+    /// The same with one more tool, after all others. `None`: its name is taken, or its schema
+    /// cannot be used.
+    pub fn with(&self, tool: Arc<dyn Tool>) -> Option<Self> {
+        let spec = Arc::new(tool.spec().clone());
+        if self.owner(&spec.name).is_some() {
+            return None;
+        }
+        try_to_compile(&spec.input).ok()?;
+        let fingerprint = spec.fingerprint();
+        let mut catalog = Self {
+            tools: self.tools.clone(),
+            index: self.index.clone(),
+            quarantined: self.quarantined.clone(),
+            reserved: self.reserved.clone(),
+        };
+        let place = u32::try_from(catalog.tools.len()).ok()?;
+        catalog.index.insert(spec.name.clone(), place);
+        let compiled = OnceLock::new();
+        catalog.tools.push(Listed { spec, tool, compiled, fingerprint, stale: false });
+        Some(catalog)
     }
 
     fn owner(&self, name: &ToolName) -> Option<&SourceId> {
@@ -168,15 +200,15 @@ impl Assembly<'_> {
             .or_else(|| self.judged(&spec, fingerprint));
         let compiled = match (reason, known) {
             (Some(reason), _) => Err(reason),
-            (None, Some(known)) => Ok(known.schema.clone()),
-            (None, None) => compile(&spec.input),
+            (None, Some(known)) => Ok(known.compiled.clone()),
+            (None, None) => try_to_compile(&spec.input).map(|()| OnceLock::new()),
         };
         match compiled {
-            Ok(schema) => {
+            Ok(compiled) => {
                 let place = u32::try_from(catalog.tools.len()).unwrap_or(u32::MAX);
                 catalog.index.insert(spec.name.clone(), place);
                 let (tool, stale) = (Arc::clone(&shelved.tool), from.stale);
-                catalog.tools.push(Listed { spec, tool, schema, fingerprint, stale });
+                catalog.tools.push(Listed { spec, tool, compiled, fingerprint, stale });
             }
             Err(reason) => catalog.quarantined.push(Quarantined { spec, fingerprint, reason }),
         }
@@ -184,7 +216,7 @@ impl Assembly<'_> {
 }
 
 /// Arguments are an object, in every API and every protocol.
-fn compile(input: &Value) -> Result<Schema, Quarantine> {
+fn try_to_compile(input: &Value) -> Result<(), Quarantine> {
     let is_object = |kind: &Value| kind == "object";
     let admits = |kind: &Value| {
         kind.as_array().map_or_else(|| is_object(kind), |kinds| kinds.iter().any(is_object))
@@ -196,5 +228,10 @@ fn compile(input: &Value) -> Result<Schema, Quarantine> {
         );
         return Err(Quarantine::BadSchema { problem });
     }
-    Schema::compile(input).map_err(|error| Quarantine::BadSchema { problem: error.to_string() })
+    if let Some(shown) = crate::plain::hidden(input) {
+        let problem = format!("its `{shown}` holds characters that nobody sees");
+        return Err(Quarantine::BadSchema { problem });
+    }
+    let compiled = Schema::compile(input).map(|_| ());
+    compiled.map_err(|error| Quarantine::BadSchema { problem: error.to_string() })
 }

@@ -23,6 +23,34 @@ pub struct Content {
     pub extra: Map<String, Value>,
 }
 
+/// A part of a large result's text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Excerpt {
+    pub text: String,
+    /// Letters before it.
+    pub offset: usize,
+    /// Letters of the whole text.
+    pub total: usize,
+    /// Where the next piece begins; `None` after the last.
+    pub next: Option<usize>,
+}
+
+impl Content {
+    /// At most `limit` letters from `offset`: of all parts, of which those that are no text stand
+    /// in base64, or of the data at a JSON pointer. `None`: there is nothing at the pointer.
+    pub fn excerpt(&self, offset: usize, limit: usize, path: Option<&str>) -> Option<Excerpt> {
+        let text = match path {
+            None => self.parts.iter().map(Part::raw).collect::<Vec<_>>().join("\n\n"),
+            Some(path) => self.structured.as_ref()?.pointer(path)?.to_string(),
+        };
+        // Letters and not bytes, so that no piece begins within one.
+        let piece: String = text.chars().skip(offset).take(limit).collect();
+        let total = text.chars().count();
+        let end = offset.saturating_add(piece.chars().count());
+        Some(Excerpt { text: piece, offset, total, next: (end < total).then_some(end) })
+    }
+}
+
 /// One piece of a result. `extra` keeps what the origin said besides (annotations, `_meta`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -82,6 +110,17 @@ impl Part {
                 let known = [mime, name].into_iter().flatten();
                 uri.len() + known.map(String::len).sum::<usize>()
             }
+        }
+    }
+
+    /// The text, or the data in base64.
+    fn raw(&self) -> String {
+        match self {
+            Self::Text { text, .. } => text.clone(),
+            Self::Image { data, .. } | Self::Audio { data, .. } | Self::File { data, .. } => {
+                data.clone()
+            }
+            Self::Link { .. } => self.in_words(),
         }
     }
 

@@ -2,11 +2,17 @@
 
 use std::sync::Arc;
 
+use serde_json::{Value, json};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::call::CallKey;
 use crate::caller::Caller;
+use crate::host::{Ask, Host, LogEntry, Question, Unanswered};
+use crate::library::Refusal;
+use crate::outcome::{ErrorKind, ToolError};
+use crate::trace::Trace;
+use crate::witness::Witness;
 
 /// The surroundings of one call. Cheap to clone; only the executor makes one.
 #[derive(Clone)]
@@ -16,11 +22,11 @@ pub struct CallContext {
     pub(crate) attempt: u32,
     pub(crate) deadline: Instant,
     pub(crate) cancel: CancellationToken,
-    pub(crate) progress: Option<ProgressSink>,
+    pub(crate) session: Option<Arc<str>>,
+    pub(crate) host: Option<Arc<dyn Host>>,
+    pub(crate) witness: Option<Arc<dyn Witness>>,
+    pub(crate) trace: Option<Trace>,
 }
-
-/// Where the progress of a batch goes.
-pub type ProgressSink = Arc<dyn Fn(CallKey, Progress) + Send + Sync>;
 
 /// How far a call is.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -63,9 +69,63 @@ impl CallContext {
         self.cancel.child_token()
     }
 
+    /// The host's name for the conversation, for tools that keep state in one; `None`: the host
+    /// keeps none.
+    pub fn session(&self) -> Option<&str> {
+        self.session.as_deref()
+    }
+
+    /// Where the call stands in a trace, for whoever does a part of it; `None`: nobody traces.
+    pub fn trace(&self) -> Option<Trace> {
+        self.trace.filter(|trace| trace.goes_on())
+    }
+
     pub fn progress(&self, progress: Progress) {
-        if let Some(sink) = &self.progress {
-            sink(self.key, progress);
+        if let Some(witness) = &self.witness {
+            witness.progress(self.key, &progress);
+        }
+        if let Some(host) = &self.host {
+            host.progress(self.key, progress);
+        }
+    }
+
+    pub fn log(&self, entry: LogEntry) {
+        if let Some(host) = &self.host {
+            host.log(self.key, entry);
+        }
+    }
+
+    /// Which questions have somebody to answer them.
+    pub fn answers(&self) -> &[Question] {
+        self.host.as_ref().map_or(&[], |host| host.answers())
+    }
+
+    /// Fails, in the words of the protocol, unless the host can answer this.
+    pub fn require(&self, question: Question) -> Result<(), ToolError> {
+        if self.answers().contains(&question) {
+            return Ok(());
+        }
+        let lacking = match question {
+            Question::Form => json!({ "elicitation": { "form": {} } }),
+            Question::Address => json!({ "elicitation": { "url": {} } }),
+            Question::Sample => json!({ "sampling": {} }),
+            Question::Roots => json!({ "roots": {} }),
+        };
+        let told = "the client lacks what this needs: tell the user, or use another tool";
+        let refusal = Refusal::new(Refusal::CLIENT_LACKS, told);
+        Err(refusal.with(json!({ "requiredCapabilities": lacking })).into_error(ErrorKind::Tool))
+    }
+
+    /// Asks the host and waits for its answer, or for the end of the call.
+    pub async fn ask(&self, ask: Ask) -> Result<Value, Unanswered> {
+        let Some(host) = self.host.as_ref().filter(|host| host.answers().contains(&ask.question))
+        else {
+            return Err(Unanswered::Unable);
+        };
+        tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => Err(Unanswered::Cancelled),
+            answer = host.ask(self.key, ask) => answer,
         }
     }
 }

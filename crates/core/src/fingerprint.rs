@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::canonical;
@@ -18,6 +18,24 @@ impl Fingerprint {
     /// Of a value's canonical text: the order of keys does not count.
     pub fn of(value: &Value) -> Self {
         Self(Sha256::digest(canonical::text(value)).into())
+    }
+
+    /// The same of an object by its fields, one after the other.
+    pub(crate) fn of_fields(fields: &Map<String, Value>) -> Self {
+        let mut fields: Vec<_> = fields.iter().collect();
+        fields.sort_unstable_by_key(|(name, _)| name.as_str());
+        let mut hash = Sha256::new();
+        hash.update("{");
+        for (position, (name, value)) in fields.into_iter().enumerate() {
+            if position > 0 {
+                hash.update(",");
+            }
+            hash.update(Value::from(name.as_str()).to_string());
+            hash.update(":");
+            hash.update(canonical::text(value));
+        }
+        hash.update("}");
+        Self(hash.finalize().into())
     }
 
     pub(crate) fn of_spec(spec: &ToolSpec) -> Self {

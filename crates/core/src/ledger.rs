@@ -1,8 +1,12 @@
 //! What must outlive a call: that it was planned, how it ended, what is parked, what was cut.
 
+mod attempt;
+mod once;
+
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +19,8 @@ use crate::outcome::ErrorKind;
 use crate::spec::ToolSpec;
 use crate::ticket::{Parked, TicketError, TicketId};
 use crate::tool::Arguments;
+pub use attempt::{Attempt, Finish};
+pub use once::{Begun, KeyEnd, LONGEST_KEY, OnceKey};
 
 /// The record. An error of the ledger stops a call that has an effect before it is sent.
 pub trait Ledger: Send + Sync {
@@ -23,10 +29,51 @@ pub trait Ledger: Send + Sync {
 
     fn finished(&self, call: CallKey, ending: Ending) -> BoxFuture<'_, Result<(), LedgerError>>;
 
+    /// The same with what was tried; a ledger that keeps no attempts keeps the end.
+    fn ended(&self, call: CallKey, finish: Finish) -> BoxFuture<'_, Result<(), LedgerError>> {
+        self.finished(call, finish.ending)
+    }
+
+    /// A call whose end was not known has one after all; any other call stays as it is.
+    fn resolved(&self, _: CallKey, _: Ending) -> BoxFuture<'_, Result<(), LedgerError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    /// The key of a call of this caller like this one, same tool and same arguments, that ended
+    /// within the window and nobody knows how.
+    fn unknown_like<'a>(
+        &'a self,
+        _: Planned<'a>,
+        _: Duration,
+    ) -> BoxFuture<'a, Result<Option<String>, LedgerError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// Asks for a key before the call under it is made: of any number who ask at once, one is
+    /// told `New`, and from then on the key is on record.
+    fn begin<'a>(
+        &'a self,
+        _: &'a OnceKey,
+        _: Fingerprint,
+    ) -> BoxFuture<'a, Result<Begun, LedgerError>> {
+        Box::pin(std::future::ready(Err(LedgerError::keyless())))
+    }
+
+    /// Says what came of a call that was begun under a key.
+    fn settle<'a>(&'a self, _: &'a OnceKey, _: KeyEnd) -> BoxFuture<'a, Result<(), LedgerError>> {
+        Box::pin(std::future::ready(Err(LedgerError::keyless())))
+    }
+
+    /// What a key says, without asking for it; `New`: nothing. A ticket that was claimed stands
+    /// here under its own name: see `OnceKey::of_ticket`.
+    fn recorded<'a>(&'a self, _: &'a OnceKey) -> BoxFuture<'a, Result<Begun, LedgerError>> {
+        Box::pin(std::future::ready(Err(LedgerError::keyless())))
+    }
+
     fn park(&self, parked: Parked) -> BoxFuture<'_, Result<(), LedgerError>>;
 
     /// Takes a ticket out. Of any number who claim it at once, one gets it; a ticket of another
-    /// caller is `Unknown` and stays.
+    /// caller is `Unknown` and stays. A ledger that keeps keys begins the ticket's own with it.
     fn claim<'a>(
         &'a self,
         ticket: &'a TicketId,
@@ -35,6 +82,23 @@ pub trait Ledger: Send + Sync {
 
     /// The open tickets of a caller, oldest first.
     fn parked<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Vec<Parked>, LedgerError>>;
+
+    /// How many calls of all callers wait for approval; `None`: it cannot tell.
+    fn waiting(&self) -> BoxFuture<'_, Option<u64>> {
+        Box::pin(std::future::ready(None))
+    }
+
+    /// One open ticket of a caller, which stays.
+    fn ticket<'a>(
+        &'a self,
+        ticket: &'a TicketId,
+        caller: &'a Caller,
+    ) -> BoxFuture<'a, Result<Option<Parked>, LedgerError>> {
+        Box::pin(async move {
+            let open = self.parked(caller).await?;
+            Ok(open.into_iter().find(|parked| &parked.ticket == ticket))
+        })
+    }
 
     /// Keeps a result that is too large for a model; `None` where there is no room for it.
     fn keep<'a>(
@@ -49,6 +113,12 @@ pub trait Ledger: Send + Sync {
         caller: &'a Caller,
         handle: &'a ResultHandle,
     ) -> BoxFuture<'a, Option<Arc<Content>>>;
+
+    /// Whether this caller has a kept result that can be read now. Asked for every plan: it must
+    /// answer from memory.
+    fn keeps_for(&self, _: &Caller) -> bool {
+        false
+    }
 }
 
 /// A call at the moment before it runs.
@@ -63,7 +133,7 @@ pub struct Planned<'a> {
 }
 
 /// The truthful end of a planned call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "ending", content = "kind")]
 pub enum Ending {
     Succeeded,
@@ -101,6 +171,10 @@ pub struct LedgerError(#[source] Arc<dyn Error + Send + Sync>);
 impl LedgerError {
     pub fn new(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self(Arc::from(cause.into()))
+    }
+
+    fn keyless() -> Self {
+        Self::new("this ledger keeps no keys")
     }
 }
 

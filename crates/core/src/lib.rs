@@ -19,42 +19,62 @@ mod content;
 mod context;
 mod effect;
 mod fingerprint;
+mod host;
 mod ledger;
+mod library;
 mod limits;
+pub mod moment;
 mod name;
 mod nearest;
 mod outcome;
+mod plain;
 pub mod plan;
 mod policy;
+mod redact;
 mod response;
 mod run;
+mod secret;
 mod source;
 mod spec;
 mod ticket;
 mod tool;
 mod toolset;
+mod trace;
+mod witness;
 
-pub use batch::{BatchOptions, Executor};
+pub use batch::{BatchOptions, Executor, Redemption};
 pub use call::{Call, CallKey, RawArguments, Wire};
 pub use caller::Caller;
 pub use catalog::{Assembly, Catalog, Listed, Quarantine, Quarantined, Shelf};
-pub use content::{Content, IntoContent, Json, Part, Reference};
-pub use context::{CallContext, Progress, ProgressSink};
+pub use content::{Content, Excerpt, IntoContent, Json, Part, Reference};
+pub use context::{CallContext, Progress};
 pub use effect::{Effect, Hints};
 pub use fingerprint::Fingerprint;
-pub use ledger::{Ending, Ledger, LedgerError, Planned, ResultHandle};
+pub use host::{Ask, Host, LogEntry, LogLevel, Question, Unanswered};
+pub use ledger::{
+    Attempt, Begun, Ending, Finish, KeyEnd, LONGEST_KEY, Ledger, LedgerError, OnceKey, Planned,
+    ResultHandle,
+};
+pub use library::{
+    About, CodeLibrary, Fields, Following, Held, Holdings, Inquiry, KeptOut, Kind, Library, Offer,
+    Refusal, Said, Stock, Stocked, Visitor,
+};
 pub use limits::CribLimits;
 pub use name::{InvalidName, LONGEST_NAME, SourceId, ToolName};
 pub use outcome::{ErrorKind, Pending, ToolError, ToolOutcome};
 pub use plan::{ChoiceScope, Exposure, Plan, PlanError, PlannedTool, Request, Warning, Why};
 pub use policy::{AllowAll, AskBeforeDestroying, Intent, Policy, Verdict};
+pub use redact::Redactor;
 pub use response::{Cited, Debug, Flag, Report, Response};
 pub use run::{Run, Turn};
+pub use secret::Secret;
 pub use source::{Source, SourceError};
 pub use spec::{Guidance, Limits, Origin, ToolSpec, Traits, Validation};
 pub use ticket::{Decision, Parked, TicketError, TicketId};
 pub use tool::{Arguments, Tool, raw_tool, tool, tool_with};
 pub use toolset::{Conflict, NotRenamed, Shelved, Toolset};
+pub use trace::Trace;
+pub use witness::{Decided, Over, Ruling, Witness};
 
 /// A future that a trait object returns.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -18,8 +18,16 @@ pub struct CribLimits {
     pub queue: Duration,
     /// How long a call may run, all attempts together, unless its tool says otherwise.
     pub timeout: Duration,
+    /// How long a call may run whatever its tool says; `None`: as its tool says.
+    pub longest_timeout: Option<Duration>,
     /// How long a started call may still answer after it was cancelled.
     pub grace: Duration,
+    /// How long an answer that comes too late is still waited for, so that the record of a call
+    /// that may have changed something can say how it ended.
+    pub late: Duration,
+    /// How long after a call whose outcome nobody knows the same call is held back, unless a
+    /// person lets it run.
+    pub guard: Duration,
     pub retries: u32,
     /// Wait before the first repetition; it doubles with each.
     pub backoff: Duration,
@@ -37,7 +45,10 @@ impl Default for CribLimits {
             per_tenant: 256,
             queue: Duration::from_mins(1),
             timeout: Duration::from_mins(1),
+            longest_timeout: None,
             grace: Duration::from_millis(500),
+            late: Duration::from_secs(30),
+            guard: Duration::from_mins(10),
             retries: 2,
             backoff: Duration::from_millis(100),
             max_result_bytes: 256 * 1024,

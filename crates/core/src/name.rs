@@ -45,6 +45,13 @@ impl ToolName {
         Self(if name.is_empty() { "unnamed".into() } else { name.into() })
     }
 
+    /// The same without a cut, for what is only compared and never shown: two addresses must not
+    /// fall together where rules tell them apart.
+    pub(crate) fn whole(foreign: &str) -> Self {
+        let legal = |c| if u8::try_from(c).is_ok_and(is_legal) { c } else { '_' };
+        Self(foreign.chars().map(legal).collect::<String>().into())
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }

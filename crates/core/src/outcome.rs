@@ -5,9 +5,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::content::Content;
+use crate::library::Refusal;
 use crate::ticket::TicketId;
 
 /// The end of a call.
@@ -57,11 +58,13 @@ pub struct ToolError {
     pub retry_after: Option<Duration>,
     /// What the tool gave besides a message: a failed call may still carry content.
     pub content: Option<Box<Content>>,
+    /// The error as the protocol of its origin had it, for clients of the same protocol.
+    pub refusal: Option<Box<Refusal>>,
     cause: Option<Arc<dyn Error + Send + Sync>>,
 }
 
 /// Why a call failed. Decisions are made on this, never on a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorKind {
     /// The call itself is no call: no name, no object.
@@ -77,9 +80,9 @@ pub enum ErrorKind {
     ControlConflict,
     /// A model provider runs this tool, not we.
     NotOurs,
-    /// Nothing was sent: too busy, or the record could not be written.
+    /// Nothing was sent: too busy.
     Busy,
-    /// Nothing was sent: the other side cannot be reached.
+    /// Nothing was sent: the other side cannot be reached, or the record cannot be written.
     Unavailable,
     /// The line broke.
     Network,
@@ -88,6 +91,9 @@ pub enum ErrorKind {
     Cancelled,
     /// It was started and its end is not known: it may or may not have taken effect.
     UnknownOutcome,
+    /// Nothing was sent: a call like it may have taken effect a while ago, and only a person may
+    /// let it run again.
+    DuplicateOfUnknown,
     /// The tool says it failed.
     Tool,
     /// The tool broke: a bug in it or in what stands behind it.
@@ -111,6 +117,7 @@ impl ErrorKind {
             Self::Timeout => "timeout",
             Self::Cancelled => "cancelled",
             Self::UnknownOutcome => "unknown_outcome",
+            Self::DuplicateOfUnknown => "duplicate_of_unknown",
             Self::Tool => "tool",
             Self::Internal => "internal",
         }
@@ -129,7 +136,8 @@ impl ErrorKind {
 
 impl ToolError {
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), retry_after: None, content: None, cause: None }
+        let message = message.into();
+        Self { kind, message, retry_after: None, content: None, refusal: None, cause: None }
     }
 
     /// The tool worked and says no: wrong input, nothing found, a rule of its own.

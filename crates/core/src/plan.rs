@@ -33,6 +33,7 @@ struct Decided {
     forced: Vec<u32>,
     warnings: Vec<Warning>,
     max_calls: Option<usize>,
+    session: Option<Arc<str>>,
     run: Run,
     memo: Memo,
 }
@@ -173,6 +174,10 @@ impl Plan {
         self.0.max_calls
     }
 
+    pub fn session(&self) -> Option<&Arc<str>> {
+        self.0.session.as_ref()
+    }
+
     /// The run as it stood when the plan was made.
     pub fn run(&self) -> &Run {
         &self.0.run
@@ -184,7 +189,7 @@ impl Plan {
     }
 
     /// The visible names nearest to a wrong one, best first; looks at 2,000 names at the most.
-    pub(crate) fn nearest(&self, wrong: &str) -> Vec<&ToolName> {
+    pub fn nearest(&self, wrong: &str) -> Vec<&ToolName> {
         let visible = self.0.visible.iter().take(2_000);
         let names = visible.filter_map(|place| Some(&self.0.catalog.at(*place)?.spec.name));
         crate::nearest::nearest(wrong, names)

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::BoxFuture;
 use crate::caller::Caller;
 use crate::effect::Effect;
+use crate::fingerprint::Fingerprint;
 use crate::spec::ToolSpec;
 use crate::tool::Arguments;
 
@@ -54,6 +55,11 @@ pub trait Policy: Send + Sync {
     fn sees(&self, caller: &Caller, tool: &ToolSpec) -> bool;
 
     fn decide<'a>(&'a self, intent: Intent<'a>) -> BoxFuture<'a, Verdict>;
+
+    /// Which policy this is, for records; another one tells another. `None`: it cannot tell.
+    fn version(&self) -> Option<Fingerprint> {
+        None
+    }
 }
 
 /// A policy that its host keeps a hand on, to explain or to replace it.
@@ -64,6 +70,10 @@ impl<P: Policy + ?Sized> Policy for Arc<P> {
 
     fn decide<'a>(&'a self, intent: Intent<'a>) -> BoxFuture<'a, Verdict> {
         (**self).decide(intent)
+    }
+
+    fn version(&self) -> Option<Fingerprint> {
+        (**self).version()
     }
 }
 

@@ -74,6 +74,8 @@ pub enum Flag {
     TakesControl,
     Stale,
     Approved,
+    /// The answer is one of before: the call came again under its key.
+    Replayed,
 }
 
 fn microseconds<S: serde::Serializer>(duration: &Duration, to: S) -> Result<S::Ok, S::Error> {
@@ -118,7 +120,11 @@ impl Response {
             ToolOutcome::Pending(pending) => texts.push(advice::pending(pending)),
         }
         if let Some(content) = self.content() {
-            texts.extend(content.parts.iter().filter(|part| in_words(part)).map(Part::in_words));
+            let told = self.error().map(|error| error.message.as_str());
+            // Where a tool's own words are the message, they are said once.
+            let is_told = |part: &&Part| matches!(part, Part::Text { text, .. } if Some(text.as_str()) == told);
+            let parts = content.parts.iter().filter(|part| in_words(part) && !is_told(part));
+            texts.extend(parts.map(Part::in_words));
         }
         texts.extend(self.references.iter().map(Cited::in_words));
         texts.extend(self.content().and_then(|content| content.reminder.clone()));

@@ -46,7 +46,9 @@ impl Run {
     /// Takes a batch in and says what is next. A batch that was refused because a controlling
     /// tool was not alone, or a controlling tool that failed, keeps the loop going.
     pub fn absorb(&mut self, report: &Report) -> Turn {
-        Arc::make_mut(&mut self.0).turn += 1;
+        // The memory comes from the host, and may say anything.
+        let memory = Arc::make_mut(&mut self.0);
+        memory.turn = memory.turn.saturating_add(1);
         report.responses.iter().for_each(|response| self.remember(response));
         report.turn()
     }

@@ -1,8 +1,10 @@
 //! An owner of tools. What changes with time is a source.
 
 use std::error::Error;
+use std::sync::Arc;
 
 use crate::BoxFuture;
+use crate::library::Library;
 use crate::toolset::Toolset;
 
 /// Yields toolsets.
@@ -14,6 +16,11 @@ pub trait Source: Send + Sync {
     /// Resolves when the source knows that a new `load` would say something else.
     fn changed(&self) -> BoxFuture<'_, ()> {
         Box::pin(std::future::pending())
+    }
+
+    /// What it offers beside tools; asked once, when the source joins a crib.
+    fn library(&self) -> Option<Arc<dyn Library>> {
+        None
     }
 }
 

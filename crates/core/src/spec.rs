@@ -83,11 +83,25 @@ impl ToolSpec {
         effect: Effect,
     ) -> Result<Self, InvalidName> {
         let description = description.into();
-        Ok(Self {
-            name: ToolName::new(name)?,
+        let mut spec = Self::bare(ToolName::new(name)?, effect, SourceId::code());
+        spec.summary = first_sentence(&description);
+        spec.description = description;
+        Ok(spec)
+    }
+
+    /// Of something that is read and is no tool; its name may be longer than one of a tool.
+    pub(crate) fn reader(name: ToolName, source: &SourceId) -> Self {
+        let mut spec = Self::bare(name, Effect::Read, source.clone());
+        spec.input = serde_json::json!({ "type": "object" });
+        spec
+    }
+
+    fn bare(name: ToolName, effect: Effect, source: SourceId) -> Self {
+        Self {
+            name,
             title: None,
-            summary: first_sentence(&description),
-            description,
+            summary: String::new(),
+            description: String::new(),
             input: serde_json::json!({ "type": "object", "properties": {} }),
             output: None,
             category: None,
@@ -104,9 +118,9 @@ impl ToolSpec {
             enabled: true,
             deprecated: false,
             builtin: Map::new(),
-            origin: Origin { source: SourceId::code(), name: None },
+            origin: Origin { source, name: None },
             extra: Map::new(),
-        })
+        }
     }
 
     /// Whether a call may be made again without asking anybody.
@@ -156,6 +170,9 @@ pub struct Traits {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Guidance {
+    /// What the source says about all of its tools; shown once for all that are visible.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub source: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub system: String,
     #[serde(skip_serializing_if = "String::is_empty")]

@@ -1,6 +1,7 @@
 //! Parked calls: bound to caller, tool and exact arguments, redeemed once.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -50,6 +51,12 @@ pub struct Parked {
     /// What was shown when the call was made; another tool of that name is another tool.
     pub fingerprint: Fingerprint,
     pub arguments: Arguments,
+    /// The conversation it was made in.
+    pub session: Option<Arc<str>>,
+    /// The profile it was made under; under another one there is no such ticket.
+    pub profile: Option<Arc<str>>,
+    /// The key that the call came under, which its end answers too.
+    pub key: Option<String>,
     pub reason: String,
     pub lifetime: Duration,
     /// The call's id and wire shape, for the answer.

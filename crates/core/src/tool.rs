@@ -11,6 +11,7 @@ use crate::BoxFuture;
 use crate::content::IntoContent;
 use crate::context::CallContext;
 use crate::effect::Effect;
+use crate::fingerprint::Fingerprint;
 use crate::name::InvalidName;
 use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
 use crate::spec::ToolSpec;
@@ -46,6 +47,11 @@ impl Arguments {
 
     pub fn into_value(self) -> Value {
         Value::Object(Arc::unwrap_or_clone(self.0))
+    }
+
+    /// What `Fingerprint::of` gives of them, without a copy.
+    pub fn digest(&self) -> Fingerprint {
+        Fingerprint::of_fields(&self.0)
     }
 
     /// Reads the arguments as a type; what does not fit is the model's to put right.

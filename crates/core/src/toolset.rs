@@ -110,6 +110,20 @@ impl Toolset {
         Self::gather(self.tools.values().chain(other.tools.values()).cloned())
     }
 
+    /// The same tools with nothing hidden in their texts, and the names of those that were changed.
+    pub fn unhidden(&self) -> (Self, Vec<ToolName>) {
+        let mut changed = Vec::new();
+        let mut tools = self.tools.clone();
+        for (name, shelved) in &mut tools {
+            let mut spec = ToolSpec::clone(&shelved.spec);
+            if spec.unhide() {
+                shelved.spec = Arc::new(spec);
+                changed.push(name.clone());
+            }
+        }
+        (Self { tools }, changed)
+    }
+
     pub fn get(&self, name: &str) -> Option<&Shelved> {
         self.tools.get(name)
     }

@@ -4,16 +4,20 @@
 //! of the sources. Once each has had its first chance, names stay with who has them: a tool that
 //! comes late and finds its name taken is quarantined.
 
+mod follow;
+mod holdings;
 mod state;
-mod watch;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use futures_util::future::join_all;
-use tokio::task::AbortHandle;
-use toolcrib_core::{Assembly, Catalog, Fingerprint, Quarantine, Source, SourceId, ToolSpec};
+use tokio::sync::watch;
+use toolcrib_core::{
+    Assembly, BoxFuture, Catalog, Fingerprint, Held, Kind, Quarantine, Source, SourceId, Stock,
+    ToolSpec,
+};
 
 use state::Kept;
 pub use state::SourceState;
@@ -27,57 +31,133 @@ pub const LOAD_DEADLINE: Duration = Duration::from_secs(30);
 /// Keeps the published catalog up to date.
 pub struct Publisher {
     catalog: ArcSwap<Catalog>,
-    sources: Vec<Kept>,
+    stock: ArcSwap<Stock>,
+    sources: ArcSwap<Vec<Arc<Kept>>>,
     judge: Judge,
     /// Held while a snapshot is put together; true once every source had its first chance.
     settled: Mutex<bool>,
-    watchers: Mutex<Vec<AbortHandle>>,
+    /// Told when a snapshot says something else than the one before.
+    changes: watch::Sender<()>,
+    prompts: watch::Sender<()>,
+    resources: watch::Sender<()>,
 }
+
+/// A source with its name and the time that its list may take.
+pub type Placed = (SourceId, Arc<dyn Source>, Duration);
 
 impl Publisher {
     /// Sources in the order that decides between equal names at the start.
-    pub fn new(
-        sources: impl IntoIterator<Item = (SourceId, Arc<dyn Source>, Duration)>,
-        judge: Judge,
-    ) -> Arc<Self> {
-        let kept = |(id, source, deadline)| Kept::new(id, source, deadline);
+    pub fn new(sources: impl IntoIterator<Item = Placed>, judge: Judge) -> Arc<Self> {
+        let kept = |(id, source, deadline)| Arc::new(Kept::new(id, source, deadline));
+        let sources: Vec<_> = sources.into_iter().map(kept).collect();
         Arc::new(Self {
             catalog: ArcSwap::default(),
-            sources: sources.into_iter().map(kept).collect(),
+            stock: ArcSwap::default(),
+            sources: ArcSwap::from_pointee(sources),
             judge,
             settled: Mutex::new(false),
-            watchers: Mutex::default(),
+            changes: watch::Sender::new(()),
+            prompts: watch::Sender::new(()),
+            resources: watch::Sender::new(()),
         })
+    }
+
+    /// Resolves when a snapshot after this moment says something else: another tool, another spec,
+    /// another standing. A list that was loaded again and is the same wakes nobody.
+    pub fn changed(&self) -> BoxFuture<'static, ()> {
+        next(&self.changes)
+    }
+
+    /// The same of the prompts.
+    pub fn prompts_changed(&self) -> BoxFuture<'static, ()> {
+        next(&self.prompts)
+    }
+
+    /// The same of the resources and their templates.
+    pub fn resources_changed(&self) -> BoxFuture<'static, ()> {
+        next(&self.resources)
     }
 
     /// Loads every source at once, each with its own deadline, and publishes after each of them.
     pub async fn start(&self) {
-        join_all(self.sources.iter().map(async |source| {
-            source.load().await;
-            self.publish(false);
+        self.load_all(&self.sources.load_full()).await;
+        self.publish(true);
+    }
+
+    async fn load_all(&self, sources: &[Arc<Kept>]) {
+        join_all(sources.iter().map(async |source| {
+            let tools = async {
+                source.load().await;
+                self.publish(false);
+            };
+            tokio::join!(tools, self.load_library(source));
         }))
         .await;
-        self.publish(true);
     }
 
     /// Loads one source again. `None`: there is no such source; `Some(false)`: it failed, and its
     /// last good list stays, marked stale.
     pub async fn reload(&self, id: &SourceId) -> Option<bool> {
-        self.reload_at(self.sources.iter().position(|source| &source.id == id)?).await
+        let sources = self.sources.load_full();
+        let source = sources.iter().find(|source| &source.id == id)?;
+        Some(self.load(source).await)
     }
 
-    /// The same for the source at a place: nothing keeps two of them from having one name.
-    async fn reload_at(&self, place: usize) -> Option<bool> {
-        let loaded = self.sources.get(place)?.load().await;
+    async fn load(&self, source: &Kept) -> bool {
+        let loaded = source.load().await;
         self.publish(false);
-        Some(loaded)
+        loaded
+    }
+
+    async fn load_library(&self, source: &Kept) {
+        if let Some(library) = &source.library {
+            library.load().await;
+            self.publish(false);
+        }
     }
 
     /// Follows the sources that say when they change, until the publisher is dropped.
     pub fn watch(self: &Arc<Self>) {
-        let watching = (0..self.sources.len())
-            .map(|place| tokio::spawn(watch::follow(Arc::downgrade(self), place)).abort_handle());
-        self.watchers.lock().unwrap_or_else(PoisonError::into_inner).extend(watching);
+        self.follow(&self.sources.load());
+    }
+
+    fn follow(self: &Arc<Self>, sources: &[Arc<Kept>]) {
+        for source in sources {
+            source
+                .follow(tokio::spawn(follow::follow(Arc::downgrade(self), Arc::downgrade(source))));
+            if source.library.is_some() {
+                let (publisher, source_of) = (Arc::downgrade(self), Arc::downgrade(source));
+                source.follow(tokio::spawn(follow::library(publisher, source_of)));
+            }
+        }
+    }
+
+    /// Puts other sources in the place of those of now: what is the same object under the same
+    /// name goes on with its list and is not loaded again, the others start or are let go.
+    ///
+    /// A plan that was made before keeps the tools it was made of.
+    pub async fn replace(self: &Arc<Self>, sources: impl IntoIterator<Item = Placed>) {
+        let before = self.sources.load_full();
+        let mut fresh = Vec::new();
+        let kept = |(id, source, deadline): Placed| {
+            let same = before.iter().find(|old| old.is(&id, &source, deadline));
+            same.cloned().unwrap_or_else(|| {
+                let new = Arc::new(Kept::new(id, source, deadline));
+                fresh.push(Arc::clone(&new));
+                new
+            })
+        };
+        let now: Vec<_> = sources.into_iter().map(kept).collect();
+        self.sources.store(Arc::new(now));
+        self.publish(false);
+        let publisher = Arc::clone(self);
+        // On a task of its own: a source must not stay unloaded because nobody waits for it.
+        let loading = tokio::spawn(async move {
+            publisher.load_all(&fresh).await;
+            publisher.follow(&fresh);
+        });
+        // It ends early only with the runtime.
+        let _ = loading.await;
     }
 
     /// The snapshot of now.
@@ -85,8 +165,21 @@ impl Publisher {
         self.catalog.load_full()
     }
 
+    /// What there is beside tools now.
+    pub fn stock(&self) -> Arc<Stock> {
+        self.stock.load_full()
+    }
+
+    /// The only source that passes the test, if it is one.
+    pub fn sole(&self, is_wanted: impl Fn(&SourceId) -> bool) -> Option<SourceId> {
+        let sources = self.sources.load();
+        let mut wanted = sources.iter().filter(|source| is_wanted(&source.id));
+        let first = wanted.next()?;
+        wanted.next().is_none().then(|| first.id.clone())
+    }
+
     pub fn sources(&self) -> Vec<SourceState> {
-        self.sources.iter().map(Kept::state).collect()
+        self.sources.load().iter().map(|source| source.state()).collect()
     }
 
     /// Puts the lists of now together; `settle` ends the start.
@@ -94,15 +187,65 @@ impl Publisher {
         let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
         let previous = &self.catalog.load_full();
         let assembly = Assembly { previous, settled: *settled, judge: &*self.judge };
-        let catalog = assembly.assemble(self.sources.iter().filter_map(Kept::shelf));
+        let catalog =
+            assembly.assemble(self.sources.load().iter().filter_map(|source| source.shelf()));
+        let is_other = !says_the_same(previous, &catalog);
         self.catalog.store(Arc::new(catalog));
+        self.publish_stock(*settled);
         *settled |= settle;
+        if is_other {
+            self.changes.send_replace(());
+        }
+    }
+
+    fn publish_stock(&self, settled: bool) {
+        let held: Vec<_> = self.sources.load().iter().filter_map(|source| source.held()).collect();
+        let previous = self.stock.load_full();
+        let is_same = |(old, new): (&Arc<Held>, &Held)| {
+            old.source == new.source
+                && old.stale == new.stale
+                && Arc::ptr_eq(&old.library, &new.library)
+                && Arc::ptr_eq(&old.holdings, &new.holdings)
+        };
+        let before = previous.libraries();
+        if before.len() == held.len() && before.iter().zip(&held).all(is_same) {
+            return;
+        }
+        let stock = Arc::new(Stock::assemble(&previous, settled, held));
+        self.stock.store(Arc::clone(&stock));
+        let same = |kind| previous.says_the_same(&stock, kind);
+        if !same(Kind::Prompt) {
+            self.prompts.send_replace(());
+        }
+        if !(same(Kind::Resource) && same(Kind::Template)) {
+            self.resources.send_replace(());
+        }
     }
 }
 
-impl Drop for Publisher {
-    fn drop(&mut self) {
-        let watchers = self.watchers.get_mut().unwrap_or_else(PoisonError::into_inner);
-        watchers.iter().for_each(AbortHandle::abort);
-    }
+fn next(changes: &watch::Sender<()>) -> BoxFuture<'static, ()> {
+    let mut changes = changes.subscribe();
+    Box::pin(async move {
+        if changes.changed().await.is_err() {
+            // Nothing changes any more.
+            std::future::pending::<()>().await;
+        }
+    })
+}
+
+fn says_the_same(one: &Catalog, other: &Catalog) -> bool {
+    let listed = |catalog: &Catalog| catalog.tools().len();
+    let kept_out = |catalog: &Catalog| catalog.quarantined().len();
+    let tools = || one.tools().iter().zip(other.tools());
+    let quarantined = || one.quarantined().iter().zip(other.quarantined());
+    listed(one) == listed(other)
+        && kept_out(one) == kept_out(other)
+        && tools().all(|(one, other)| {
+            one.fingerprint == other.fingerprint
+                && one.stale == other.stale
+                && one.spec.origin.source == other.spec.origin.source
+                && one.spec.enabled == other.spec.enabled
+        })
+        && quarantined()
+            .all(|(one, other)| one.fingerprint == other.fingerprint && one.reason == other.reason)
 }

@@ -1,23 +1,30 @@
 //! The whole tool layer behind one handle.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use arc_swap::{ArcSwap, ArcSwapOption};
 use toolcrib_core::{
-    AskBeforeDestroying, Assembly, BatchOptions, Call, Caller, Catalog, Conflict, Content,
-    CribLimits, Decision, Executor, Ledger, LedgerError, Parked, Plan, PlanError, Policy, Report,
-    Request, Response, ResultHandle, Run, Shelf, Source, SourceId, TicketError, TicketId, Tool,
-    Toolset,
+    AskBeforeDestroying, Assembly, BatchOptions, BoxFuture, Call, Caller, Catalog, Conflict,
+    Content, CribLimits, Decision, Executor, Fields, Following, Inquiry, Ledger, LedgerError,
+    Parked, Plan, PlanError, Policy, Redemption, Report, Request, Response, ResultHandle, Run,
+    Said, Shelf, Source, SourceId, Stock, TicketError, TicketId, Tool, ToolError, Toolset, Visitor,
+    Witness,
 };
 
-use crate::catalog::{Judge, LOAD_DEADLINE, Publisher, SourceState};
+use crate::catalog::{Judge, LOAD_DEADLINE, Placed, Publisher, SourceState};
 use crate::ledger::MemoryLedger;
+use crate::reading::Reading;
 
 /// Gathers tools, plans requests, runs calls. Cheap to clone; clones are the same crib.
 #[derive(Clone)]
 pub struct Crib {
     tools: Tools,
-    executor: Executor,
+    executor: Arc<ArcSwap<Executor>>,
+    reading: Option<Arc<Reading>>,
+    /// The sources that the policy leaves, if it names some; `None`: any.
+    only: Arc<ArcSwapOption<BTreeSet<SourceId>>>,
 }
 
 /// Where the catalog comes from.
@@ -53,24 +60,128 @@ impl Crib {
         }
     }
 
+    /// Loads all sources, each within its deadline, and follows their changes; to be called once,
+    /// within a tokio runtime. The list of each is served from the moment it is there.
+    pub async fn start(&self) {
+        if let Tools::Published(publisher) = &self.tools {
+            publisher.start().await;
+            publisher.watch();
+        }
+    }
+
+    /// Resolves when the tools change (see `Publisher::changed`; those of a fixed set never do), or
+    /// when some caller begins to have a result to read.
+    pub fn changed(&self) -> BoxFuture<'static, ()> {
+        let tools = match &self.tools {
+            Tools::Fixed(_) => Box::pin(std::future::pending()),
+            Tools::Published(publisher) => publisher.changed(),
+        };
+        let Some(reading) = &self.reading else { return tools };
+        let begun = reading.begun();
+        Box::pin(async move {
+            tokio::select! {
+                () = tools => {}
+                () = begun => {}
+            }
+        })
+    }
+
+    /// Resolves when the prompts change.
+    pub fn prompts_changed(&self) -> BoxFuture<'static, ()> {
+        match &self.tools {
+            Tools::Fixed(_) => Box::pin(std::future::pending()),
+            Tools::Published(publisher) => publisher.prompts_changed(),
+        }
+    }
+
+    /// Resolves when the resources or their templates change.
+    pub fn resources_changed(&self) -> BoxFuture<'static, ()> {
+        match &self.tools {
+            Tools::Fixed(_) => Box::pin(std::future::pending()),
+            Tools::Published(publisher) => publisher.resources_changed(),
+        }
+    }
+
+    /// What the sources offer beside tools, of all callers; `Stock::seen` and the policy of the
+    /// executor tell what one of them may know of.
+    pub fn stock(&self) -> Arc<Stock> {
+        match &self.tools {
+            Tools::Fixed(_) => Arc::default(),
+            Tools::Published(publisher) => publisher.stock(),
+        }
+    }
+
+    /// Fills in a prompt, reads a resource or completes an argument: through the gate.
+    pub async fn inquire(
+        &self,
+        visitor: &Visitor,
+        inquiry: Inquiry,
+        options: BatchOptions,
+    ) -> Result<Fields, ToolError> {
+        self.executor().inquire(&self.stock(), visitor, inquiry, options).await
+    }
+
+    /// Begins to follow one resource: through the gate.
+    pub async fn follow(
+        &self,
+        visitor: &Visitor,
+        uri: String,
+        options: BatchOptions,
+    ) -> Result<Following, ToolError> {
+        self.executor().follow(&self.stock(), visitor, uri, options).await
+    }
+
     /// Decides what one request may use.
     pub fn plan(&self, caller: &Caller, request: Request) -> Result<Plan, PlanError> {
-        Plan::make(&self.catalog(), caller, self.executor.policy(), request)
+        Plan::make(&self.shown(caller), caller, self.executor().policy(), request)
+    }
+
+    /// The snapshot of now, with the tool that reads kept results if this caller has one.
+    fn shown(&self, caller: &Caller) -> Arc<Catalog> {
+        match &self.reading {
+            Some(reading) => reading.catalog(caller, self.catalog()),
+            None => self.catalog(),
+        }
     }
 
     /// Answers every call of a batch exactly once, in call order.
     pub async fn run(&self, plan: &Plan, calls: Vec<Call>) -> Report {
-        self.executor.run(plan, calls).await
+        self.run_with(plan, calls, BatchOptions::default()).await
     }
 
     /// The same with cancellation and progress.
     pub async fn run_with(&self, plan: &Plan, calls: Vec<Call>, options: BatchOptions) -> Report {
-        self.executor.run_with(plan, calls, options).await
+        let had = self.reading.as_ref().is_some_and(|reading| reading.has(plan.caller()));
+        let report = self.executor().run_with(plan, calls, options).await;
+        let kept = !had && report.responses.iter().any(|response| response.whole.is_some());
+        if let (true, Some(reading)) = (kept, &self.reading) {
+            reading.begins();
+        }
+        report
     }
 
     /// The open tickets of a caller, oldest first.
     pub async fn tickets(&self, caller: &Caller) -> Result<Vec<Parked>, LedgerError> {
-        self.executor.ledger().parked(caller).await
+        self.executor().ledger().parked(caller).await
+    }
+
+    /// One open ticket of a caller.
+    pub async fn ticket(
+        &self,
+        caller: &Caller,
+        ticket: &TicketId,
+    ) -> Result<Option<Parked>, LedgerError> {
+        self.executor().ledger().ticket(ticket, caller).await
+    }
+
+    /// What came of a ticket that was redeemed before; see `Executor::redeemed`.
+    pub async fn redeemed(
+        &self,
+        caller: &Caller,
+        ticket: &TicketId,
+        patience: Duration,
+    ) -> Result<Option<Response>, LedgerError> {
+        self.executor().redeemed(caller, ticket, patience).await
     }
 
     /// Answers a parked call: runs it if it was approved, its tool is still the one that was
@@ -82,12 +193,18 @@ impl Crib {
         ticket: &TicketId,
         decision: Decision,
     ) -> Result<Response, TicketError> {
-        self.executor.redeem(&self.catalog(), caller, run, (ticket, decision)).await
+        let options = BatchOptions::default();
+        self.redeem(Redemption { caller, ticket, decision, run, options }).await
+    }
+
+    /// The same with cancellation and a host.
+    pub async fn redeem(&self, redemption: Redemption<'_>) -> Result<Response, TicketError> {
+        self.executor().redeem(&self.shown(redemption.caller), redemption).await
     }
 
     /// The whole of a result that was cut, for the caller whose call gave it.
     pub async fn result(&self, caller: &Caller, handle: &ResultHandle) -> Option<Arc<Content>> {
-        self.executor.ledger().kept(caller, handle).await
+        self.executor().ledger().kept(caller, handle).await
     }
 
     /// How the sources are doing; empty for a crib of a fixed set.
@@ -106,18 +223,75 @@ impl Crib {
         }
     }
 
-    pub fn executor(&self) -> &Executor {
-        &self.executor
+    pub fn executor(&self) -> Arc<Executor> {
+        self.executor.load_full()
+    }
+
+    /// The same tools and the same ledger under another policy and other limits. Bounds on what
+    /// runs at the same time count for each of them alone.
+    #[must_use]
+    pub fn under(&self, policy: Arc<dyn Policy>, limits: CribLimits) -> Self {
+        self.with(self.executor().with(policy, limits), None)
+    }
+
+    /// The same as the view of a profile: a ticket is redeemed under the profile it was made under.
+    #[must_use]
+    pub fn named(&self, profile: &str) -> Self {
+        self.with(self.executor().named(profile), self.only.load_full())
+    }
+
+    fn with(&self, executor: Executor, only: Option<Arc<BTreeSet<SourceId>>>) -> Self {
+        let (tools, reading) = (self.tools.clone(), self.reading.clone());
+        let only = Arc::new(ArcSwapOption::new(only));
+        Self { tools, executor: shared(executor), reading, only }
+    }
+
+    /// Says which sources the policy leaves. It grants and takes nothing: a crib with one source
+    /// may be shown as that one is.
+    pub fn narrow(&self, sources: Option<BTreeSet<SourceId>>) {
+        self.only.store(sources.map(Arc::new));
+    }
+
+    /// What the only source says of itself, if there is one alone and its names have no prefix.
+    pub fn sole(&self) -> Option<Arc<Said>> {
+        let Tools::Published(publisher) = &self.tools else { return None };
+        let only = self.only.load();
+        let name = publisher.sole(|name| only.as_ref().is_none_or(|only| only.contains(name)))?;
+        let stock = self.stock();
+        let held = stock.libraries().iter().find(|held| held.source == name)?;
+        let said = &held.holdings.said;
+        // Functions of the host program are no server.
+        let is_plain = held.holdings.stem.is_empty() && !said.server.is_empty();
+        is_plain.then(|| Arc::clone(said))
+    }
+
+    /// Takes other sources, policy and limits while it runs: see `Publisher::replace`. What runs
+    /// goes on as it began, and what is planned from now on follows the new ones. The ledger and
+    /// the pins stay.
+    ///
+    /// Does nothing to the tools of a crib of a fixed set.
+    pub async fn replace(
+        &self,
+        sources: impl IntoIterator<Item = Placed>,
+        policy: Arc<dyn Policy>,
+        limits: CribLimits,
+    ) {
+        let executor = self.executor().with(policy, limits);
+        self.executor.store(Arc::new(executor));
+        if let Tools::Published(publisher) = &self.tools {
+            publisher.replace(sources).await;
+        }
     }
 }
 
 /// A crib in the making: `build` starts the sources.
 pub struct CribBuilder {
-    sources: Vec<(SourceId, Arc<dyn Source>, Duration)>,
+    sources: Vec<Placed>,
     policy: Arc<dyn Policy>,
     ledger: Arc<dyn Ledger>,
     limits: CribLimits,
     judge: Judge,
+    witness: Option<Arc<dyn Witness>>,
 }
 
 impl Default for CribBuilder {
@@ -128,6 +302,7 @@ impl Default for CribBuilder {
             ledger: Arc::new(MemoryLedger::default()),
             limits: CribLimits::default(),
             judge: Box::new(|_, _| None),
+            witness: None,
         }
     }
 }
@@ -142,12 +317,18 @@ impl CribBuilder {
     /// Adds a source with a deadline for its lists.
     #[must_use]
     pub fn source_within(
-        mut self,
+        self,
         id: &str,
         source: impl Source + 'static,
         deadline: Duration,
     ) -> Self {
-        self.sources.push((SourceId::new(id), Arc::new(source), deadline));
+        self.placed((SourceId::new(id), Arc::new(source), deadline))
+    }
+
+    /// Adds a source that others hold too.
+    #[must_use]
+    pub fn placed(mut self, source: Placed) -> Self {
+        self.sources.push(source);
         self
     }
 
@@ -169,6 +350,13 @@ impl CribBuilder {
         self
     }
 
+    /// Has somebody see what is decided and how calls end.
+    #[must_use]
+    pub fn witness(mut self, witness: Arc<dyn Witness>) -> Self {
+        self.witness = Some(witness);
+        self
+    }
+
     /// Has every tool of every list judged before it is used: `Lock::judge` for a pin file.
     #[must_use]
     pub fn judge(mut self, judge: Judge) -> Self {
@@ -179,19 +367,54 @@ impl CribBuilder {
     /// Loads all sources, each within its deadline, and follows their changes. Must be called
     /// within a tokio runtime.
     pub async fn build(self) -> Crib {
-        let executor = Executor::new(self.policy, self.ledger, self.limits);
+        let crib = self.open();
+        crib.start().await;
+        crib
+    }
+
+    /// A crib whose sources have not begun: `Crib::start` loads them, and meanwhile whatever is
+    /// there can be used.
+    pub fn open(self) -> Crib {
+        let (executor, reading) = gate(self.policy, self.ledger, self.limits, self.witness);
         let publisher = Publisher::new(self.sources, self.judge);
-        publisher.start().await;
-        publisher.watch();
-        Crib { tools: Tools::Published(publisher), executor }
+        Crib {
+            tools: Tools::Published(publisher),
+            executor: shared(executor),
+            reading,
+            only: Arc::default(),
+        }
     }
 
     /// A crib of one set that never changes: no source is started, and no runtime is needed.
     pub fn build_fixed(self, tools: Toolset) -> Crib {
-        let executor = Executor::new(self.policy, self.ledger, self.limits);
+        let (executor, reading) = gate(self.policy, self.ledger, self.limits, self.witness);
         let previous = &Catalog::default();
         let assembly = Assembly { previous, settled: false, judge: &*self.judge };
         let catalog = assembly.assemble([Shelf { source: SourceId::code(), tools, stale: false }]);
-        Crib { tools: Tools::Fixed(Arc::new(catalog)), executor }
+        Crib {
+            tools: Tools::Fixed(Arc::new(catalog)),
+            executor: shared(executor),
+            reading,
+            only: Arc::default(),
+        }
     }
+}
+
+fn gate(
+    policy: Arc<dyn Policy>,
+    ledger: Arc<dyn Ledger>,
+    limits: CribLimits,
+    witness: Option<Arc<dyn Witness>>,
+) -> (Executor, Option<Arc<Reading>>) {
+    let reading = Reading::of(&ledger);
+    let executor = Executor::new(policy, ledger, limits).seen_by(witness);
+    let executor = match &reading {
+        Some(reading) => executor.reading_by(reading.spec()),
+        None => executor,
+    };
+    (executor, reading)
+}
+
+fn shared(executor: Executor) -> Arc<ArcSwap<Executor>> {
+    Arc::new(ArcSwap::from_pointee(executor))
 }

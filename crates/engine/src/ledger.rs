@@ -1,22 +1,26 @@
 //! A ledger in memory: truthful while the process lives, and bounded.
 
 mod kept;
+mod keys;
 mod rows;
 mod tickets;
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use toolcrib_core::{
-    BoxFuture, CallKey, Caller, Content, Ending, Ledger, LedgerError, Parked, Planned,
-    ResultHandle, TicketError, TicketId,
+    Begun, BoxFuture, CallKey, Caller, Content, Ending, Fingerprint, Finish, KeyEnd, Ledger,
+    LedgerError, OnceKey, Parked, Planned, ResultHandle, TicketError, TicketId,
 };
 
 use kept::KeptResults;
+use keys::Keys;
 pub use rows::Row;
 use rows::Rows;
 use tickets::Tickets;
 
-/// Keeps the last 10,000 calls, 10,000 open tickets and 64 MiB of cut results.
+/// Keeps the last 10,000 calls, 10,000 open tickets, 10,000 keys, and 64 MiB each of cut results and
+/// of answers under keys.
 ///
 /// A call that is still running is never forgotten.
 #[derive(Default)]
@@ -24,6 +28,7 @@ pub struct MemoryLedger {
     rows: Mutex<Rows>,
     tickets: Mutex<Tickets>,
     kept: Mutex<KeptResults>,
+    keys: Mutex<Keys>,
 }
 
 fn locked<T>(room: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -50,9 +55,47 @@ impl Ledger for MemoryLedger {
     }
 
     fn finished(&self, call: CallKey, ending: Ending) -> BoxFuture<'_, Result<(), LedgerError>> {
-        let forgotten = locked(&self.rows).finish(call, ending);
+        self.ended(call, ending.into())
+    }
+
+    fn ended(&self, call: CallKey, finish: Finish) -> BoxFuture<'_, Result<(), LedgerError>> {
+        let forgotten = locked(&self.rows).finish(call, finish);
         drop(forgotten);
         ready(Ok(()))
+    }
+
+    fn resolved(&self, call: CallKey, ending: Ending) -> BoxFuture<'_, Result<(), LedgerError>> {
+        locked(&self.rows).resolve(call, ending);
+        ready(Ok(()))
+    }
+
+    fn unknown_like<'a>(
+        &'a self,
+        call: Planned<'a>,
+        window: Duration,
+    ) -> BoxFuture<'a, Result<Option<String>, LedgerError>> {
+        ready(Ok(locked(&self.rows).unknown_like(call, window)))
+    }
+
+    fn begin<'a>(
+        &'a self,
+        key: &'a OnceKey,
+        arguments: Fingerprint,
+    ) -> BoxFuture<'a, Result<Begun, LedgerError>> {
+        ready(locked(&self.keys).begin(key, Some(arguments)))
+    }
+
+    fn settle<'a>(
+        &'a self,
+        key: &'a OnceKey,
+        end: KeyEnd,
+    ) -> BoxFuture<'a, Result<(), LedgerError>> {
+        locked(&self.keys).settle(key, end);
+        ready(Ok(()))
+    }
+
+    fn recorded<'a>(&'a self, key: &'a OnceKey) -> BoxFuture<'a, Result<Begun, LedgerError>> {
+        ready(Ok(locked(&self.keys).recorded(key)))
     }
 
     fn park(&self, parked: Parked) -> BoxFuture<'_, Result<(), LedgerError>> {
@@ -64,11 +107,20 @@ impl Ledger for MemoryLedger {
         ticket: &'a TicketId,
         caller: &'a Caller,
     ) -> BoxFuture<'a, Result<Parked, TicketError>> {
-        ready(locked(&self.tickets).claim(ticket, caller))
+        let claimed = locked(&self.tickets).claim(ticket, caller);
+        if claimed.is_ok() {
+            // Without room for its key the ticket is still used, and what came of it is not kept.
+            let _ = locked(&self.keys).begin(&OnceKey::of_ticket(caller, ticket), None);
+        }
+        ready(claimed)
     }
 
     fn parked<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Vec<Parked>, LedgerError>> {
         ready(Ok(locked(&self.tickets).open(caller)))
+    }
+
+    fn waiting(&self) -> BoxFuture<'_, Option<u64>> {
+        ready(Some(locked(&self.tickets).count()))
     }
 
     fn keep<'a>(
@@ -85,5 +137,9 @@ impl Ledger for MemoryLedger {
         handle: &'a ResultHandle,
     ) -> BoxFuture<'a, Option<Arc<Content>>> {
         ready(locked(&self.kept).get(caller, handle))
+    }
+
+    fn keeps_for(&self, caller: &Caller) -> bool {
+        locked(&self.kept).has(caller)
     }
 }

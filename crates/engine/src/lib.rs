@@ -6,6 +6,7 @@ pub mod catalog;
 mod crib;
 pub mod ledger;
 pub mod lock;
+mod reading;
 pub mod rules;
 
 pub use crib::{Crib, CribBuilder};

@@ -44,11 +44,13 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use serde::Serialize;
+use toml::de::DeTable;
 use toolcrib_core::{BoxFuture, Caller, Fingerprint, Intent, Policy, ToolSpec, Verdict};
 
 use self::book::{Book, Entry};
 pub use self::explanation::{Explanation, Matched};
-pub use self::problem::{Problem, Problems};
+pub use self::glob::Glob;
+pub use self::problem::{Problem, Problems, instead};
 
 /// What a caller is told where no rule gives a reason: it names no rule.
 const DENIED: &str = "the rules do not permit it";
@@ -82,6 +84,13 @@ impl Rules {
     /// Reads a rule file of 1 MiB at the most, and runs its tests if all else is right.
     pub fn parse(text: &str) -> Result<Self, Problems> {
         read::rules(text)
+    }
+
+    /// Reads the same out of a table of a larger file: it holds the keys of a rule file and no
+    /// others, and `text` is the whole file, for the lines. What stands in no `[[rule]]` is told
+    /// as of `label`.
+    pub fn of_table(label: &str, table: &DeTable<'_>, text: &str) -> Result<Self, Problems> {
+        read::table(label, table, text)
     }
 
     /// Of the text, every character counts: tells which rules decided.
@@ -154,6 +163,10 @@ impl Policy for Rules {
 
     fn decide<'a>(&'a self, intent: Intent<'a>) -> BoxFuture<'a, Verdict> {
         Box::pin(std::future::ready(self.verdict(intent.caller, intent.tool)))
+    }
+
+    fn version(&self) -> Option<Fingerprint> {
+        Some(self.fingerprint)
     }
 }
 

@@ -3,3 +3,4 @@
 pub mod repair;
 pub mod schema;
 mod strict;
+pub mod unseen;

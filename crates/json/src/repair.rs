@@ -63,6 +63,7 @@ fn parse(text: &str) -> Result<Value, Unreadable> {
     strict::parse(text).map_err(|Refusal { why, line, column }| match why {
         Why::Syntax(message) => Unreadable::Syntax { message },
         Why::TooDeep => Unreadable::TooDeep { line, column },
+        Why::TooMany => Unreadable::TooMany { line, column },
         Why::Duplicate(key) => Unreadable::duplicate(&key, line, column),
     })
 }

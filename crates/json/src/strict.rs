@@ -1,6 +1,6 @@
 //! Valid JSON to a value in one pass, with a depth bound and no key that stands for two values.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
@@ -9,6 +9,8 @@ use serde_json::{Map, Number, Value};
 
 /// Containers inside each other; `serde_json` itself stops at 128.
 pub(crate) const MAX_DEPTH: usize = 64;
+/// Values in all: in memory each of them is a multiple of its text.
+pub(crate) const MAX_VALUES: usize = 200_000;
 
 /// Why a text is not read; the place counts from 1, the column in bytes as `serde_json` does.
 pub(crate) struct Refusal {
@@ -21,6 +23,7 @@ pub(crate) enum Why {
     /// Not JSON; the text is `serde_json`'s, which names the place and quotes nothing.
     Syntax(String),
     TooDeep,
+    TooMany,
     /// The key stands twice in one object with different values.
     Duplicate(String),
 }
@@ -32,7 +35,8 @@ pub(crate) enum Why {
 pub(crate) fn parse(text: &str) -> Result<Value, Refusal> {
     let fault = RefCell::new(None);
     let mut source = serde_json::Deserializer::from_str(text);
-    let node = Node { depth: 0, fault: &fault };
+    let left = Cell::new(MAX_VALUES);
+    let node = Node { depth: 0, fault: &fault, left: &left };
     node.deserialize(&mut source).and_then(|value| source.end().map(|()| value)).map_err(|error| {
         Refusal {
             line: error.line(),
@@ -46,6 +50,8 @@ pub(crate) fn parse(text: &str) -> Result<Value, Refusal> {
 struct Node<'f> {
     depth: usize,
     fault: &'f RefCell<Option<Why>>,
+    /// Values that may still come.
+    left: &'f Cell<usize>,
 }
 
 impl Node<'_> {
@@ -62,6 +68,11 @@ impl<'de> DeserializeSeed<'de> for Node<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<Value, D::Error> {
+        let Some(left) = self.left.get().checked_sub(1) else {
+            self.fault.replace(Some(Why::TooMany));
+            return Err(D::Error::custom("too many values"));
+        };
+        self.left.set(left);
         source.deserialize_any(self)
     }
 }

@@ -1,12 +1,26 @@
 //! What the fuzz targets do with their bytes; tests run the same over the seeds of `fuzz/corpus`.
 
+mod config_file;
+mod requests;
+mod tokens;
+
+use std::collections::HashSet;
+use std::net::IpAddr;
+use std::sync::OnceLock;
+
 use serde_json::Value;
 use toolcrib_core::{Caller, Effect, Plan, Request};
 use toolcrib_dialect::{Dialect, OpenAiChat, dialect};
+use toolcrib_egress::{Egress, Network, not_public};
 use toolcrib_engine::Crib;
 use toolcrib_json::repair::{self, MAX_BYTES};
 use toolcrib_json::schema::Schema;
+use toolcrib_openapi::{ApiSettings, Document, inspect};
+use url::{Host, Url};
 
+pub use self::config_file::config_file;
+pub use self::requests::openapi_request;
+pub use self::tokens::tokens;
 use crate::Oracle;
 
 /// What a target does with the fuzzer's bytes; a panic is a find.
@@ -16,8 +30,13 @@ pub type Target = fn(&[u8]);
 pub const TARGETS: &[(&str, Target)] = &[
     ("arguments", arguments),
     ("calls", calls),
+    ("config_file", config_file),
     ("dialect_replies", dialect_replies),
+    ("egress_address", egress_address),
+    ("openapi_document", openapi_document),
+    ("openapi_request", openapi_request),
     ("schemas", schemas),
+    ("tokens", tokens),
 ];
 
 /// Arguments as a model may write them: any text.
@@ -101,6 +120,66 @@ pub fn dialect_replies(data: &[u8]) {
     stream.push(&reply);
     stream.finish(&plan);
     dialect.echo(&reply);
+}
+
+/// An address as a stranger may write it: if it may be reached without a lookup to come, it is
+/// public however it is written, and it says the same when it is read again.
+pub fn egress_address(data: &[u8]) {
+    static EGRESS: OnceLock<Option<Egress>> = OnceLock::new();
+    let egress = EGRESS.get_or_init(|| Egress::open([], Network::default()).ok());
+    let (Some(egress), Ok(url)) = (egress, Url::parse(&String::from_utf8_lossy(data))) else {
+        return;
+    };
+    let is_admitted = egress.check(&url).is_ok();
+    let again = Url::parse(url.as_str());
+    assert_eq!(again.as_ref(), Ok(&url), "written and read again, it is another");
+    let is_admitted_again = again.is_ok_and(|again| egress.check(&again).is_ok());
+    assert_eq!(is_admitted, is_admitted_again, "read again, it is judged otherwise");
+    if !is_admitted {
+        return;
+    }
+    assert!(matches!(url.scheme(), "http" | "https"), "no scheme of ours");
+    assert!(url.username().is_empty() && url.password().is_none(), "it carries a password");
+    let address = match url.host() {
+        Some(Host::Ipv4(address)) => IpAddr::V4(address),
+        Some(Host::Ipv6(address)) => IpAddr::V6(address),
+        Some(Host::Domain(name)) => {
+            assert!(!name.ends_with('.') && name != "localhost", "a name for private networks");
+            return;
+        }
+        None => unreachable!("every URL of HTTP has a host"),
+    };
+    assert_eq!(not_public(address), None, "the table denies it");
+    assert!(!is_special(address.to_canonical()), "the standard library calls it special");
+}
+
+/// What the standard library knows of addresses, apart from our own table.
+fn is_special(address: IpAddr) -> bool {
+    let is_local = match address {
+        IpAddr::V4(address) => {
+            address.is_private() || address.is_link_local() || address.is_broadcast()
+        }
+        IpAddr::V6(address) => address.is_unique_local() || address.is_unicast_link_local(),
+    };
+    is_local || address.is_loopback() || address.is_unspecified() || address.is_multicast()
+}
+
+/// A document of an API as a stranger may write it, JSON or YAML: every operation is a tool or is
+/// refused, no two tools share a name, and what the catalog would compile compiles.
+pub fn openapi_document(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let settings = ApiSettings::new(Document::Text(String::new()));
+    let Ok((tools, report)) = inspect(&text, &settings) else {
+        return;
+    };
+    assert_eq!(tools.len() + report.refused.len(), report.operations, "an operation was dropped");
+    let names: HashSet<_> = tools.iter().map(|tool| tool.name.as_str().to_lowercase()).collect();
+    assert_eq!(names.len(), tools.len(), "two tools share a name");
+    for tool in &tools {
+        for schema in [Some(&tool.input), tool.output.as_ref()].into_iter().flatten() {
+            assert_eq!(Schema::compile(schema).err(), None, "a schema that nobody can use");
+        }
+    }
 }
 
 /// Two tools and the plan of a request without wishes.

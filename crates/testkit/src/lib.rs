@@ -2,12 +2,17 @@
 
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
+pub mod hostile;
+mod issuer;
 mod ledger;
 mod oracle;
 mod policy;
+mod sample;
 mod source;
 
+pub use issuer::{Issuer, KEYS};
 pub use ledger::BrokenLedger;
 pub use oracle::{Behaviour, Oracle, open_schema, spec};
 pub use policy::ByHand;
+pub use sample::{Filling, sample};
 pub use source::Scripted;

@@ -3,12 +3,60 @@
 //! Start with [`Crib`]; `README.md` has the whole turn of a conversation as a tested example.
 //! Tools are made by [`tool`], gathered in a [`Toolset`], planned into a [`Plan`], shown to a model
 //! by a [`dialect`], and run by [`Crib::run`], which answers with a [`Report`].
+//!
+//! Tools that live elsewhere come from a `crib.toml`, or from [`mcp::McpSource`] and
+//! [`openapi::ApiSource`] given to [`Crib::builder`]:
+//!
+//! ```
+//! use std::{io, path::Path, sync::Arc};
+//! use toolcrib::config::{Config, Live, Lookup, Means, Sources};
+//! use toolcrib::{Caller, Request};
+//!
+//! /// Where `${env:..}` and `${file:..}` lead.
+//! struct Outside;
+//!
+//! impl Lookup for Outside {
+//!     fn env(&self, name: &str) -> Option<String> {
+//!         std::env::var(name).ok()
+//!     }
+//!     fn file(&self, path: &Path) -> io::Result<String> {
+//!         std::fs::read_to_string(path)
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let text = r#"
+//!     [[source]]
+//!     id = "clock"
+//!     basics = ["time_now"]
+//! "#;
+//! let read = Config::read(text, "crib.toml");
+//! let config = read.config.ok_or_else(|| format!("{:?}", read.problems))?;
+//! let path = vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())];
+//! let means = Means::new(Arc::new(Outside), Arc::new(Sources::new(path, None)));
+//! let live = Live::start(&config, means).await?;
+//! let plan = live.crib().plan(&Caller::local(), Request::default())?;
+//! assert!(plan.get("clock__time_now").is_some());
+//!
+//! // Later, when the file has changed: only what is another thing starts anew.
+//! let change = live.reload(text, "crib.toml").await?;
+//! assert_eq!(change.same.len(), 1);
+//! # Ok(())
+//! # }
+//! ```
 
+pub use toolcrib_auth as auth;
 pub use toolcrib_basics as basics;
+pub use toolcrib_config as config;
 pub use toolcrib_core::*;
 pub use toolcrib_dialect as dialect;
+pub use toolcrib_egress as egress;
 pub use toolcrib_engine::*;
 pub use toolcrib_json as json;
+pub use toolcrib_mcp as mcp;
+pub use toolcrib_openapi as openapi;
+pub use toolcrib_store as store;
 
 /// The example of the README, run as a test.
 #[cfg(doctest)]

@@ -238,7 +238,11 @@ fn validate(
             Slot::Answered { outcome, repairs: Vec::new() }
         }
     };
-    let (spec, schema) = (&tool.listed.spec, &tool.listed.schema);
+    let spec = &tool.listed.spec;
+    let Some(schema) = tool.listed.schema() else {
+        let outcome = failed(ErrorKind::Internal, advice::crashed());
+        return Slot::Answered { outcome, repairs };
+    };
     let mut value = Value::Object(arguments);
     if spec.validation == Validation::Off || schema.is_valid(&value) {
         return ready(value, repairs);
@@ -258,5 +262,5 @@ fn validate(
 
 /// How the tool is called, in one line.
 fn signature(tool: PlannedTool<'_>) -> String {
-    schema::signature(tool.listed.spec.name.as_str(), tool.listed.schema.source())
+    schema::signature(tool.listed.spec.name.as_str(), &tool.listed.spec.input)
 }

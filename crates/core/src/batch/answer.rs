@@ -41,21 +41,11 @@ fn respond(plan: &Plan, call: Call, ended: Ended, numbers: &mut Numbers<'_>) -> 
         waited: ended.waited,
         ran: ended.ran,
         cause: ended.ledger_fault,
+        flags: if ended.replayed { vec![Flag::Replayed] } else { Vec::new() },
         ..Debug::default()
     };
-    let mut response = Response {
-        id: call.id,
-        name: call.name,
-        wire: call.wire,
-        duplicate_of: None,
-        repairs: ended.repairs,
-        checks: Vec::new(),
-        references: Vec::new(),
-        whole: ended.whole,
-        handed_over: false,
-        outcome,
-        debug: Debug::default(),
-    };
+    let mut response =
+        Response { repairs: ended.repairs, whole: ended.whole, ..Response::plain(call, outcome) };
     if let Some(error) = response.error() {
         debug.cause = error.causes().or(debug.cause);
     }
@@ -63,7 +53,7 @@ fn respond(plan: &Plan, call: Call, ended: Ended, numbers: &mut Numbers<'_>) -> 
         let spec = &tool.listed.spec;
         debug.tool = Some(spec.name.clone());
         debug.source = Some(spec.origin.source.clone());
-        debug.flags = flags(tool);
+        debug.flags.extend(flags(tool));
         if done {
             response.checks.clone_from(&spec.checks);
             response.handed_over = spec.traits.takes_control;
@@ -122,22 +112,45 @@ impl<'a> Numbers<'a> {
     }
 }
 
+/// What was recorded of a call, without the call.
+pub(super) fn alone(ended: Ended) -> Response {
+    let debug = Debug {
+        key: ended.key,
+        attempts: ended.attempts,
+        flags: vec![Flag::Replayed],
+        ..Debug::default()
+    };
+    Response {
+        repairs: ended.repairs,
+        whole: ended.whole,
+        debug,
+        ..Response::plain(Call::default(), ended.outcome)
+    }
+}
+
 /// The answers to a batch that could not even be admitted: a fault of ours, nothing of it ran,
 /// and still every call is answered.
 pub(super) fn broken(calls: Vec<Call>) -> Report {
     let error = ToolError::new(ErrorKind::Internal, advice::not_admitted());
-    let responses = calls.into_iter().map(|call| Response {
-        id: call.id,
-        name: call.name,
-        wire: call.wire,
-        outcome: ToolOutcome::Failed(error.clone()),
-        duplicate_of: None,
-        repairs: Vec::new(),
-        checks: Vec::new(),
-        references: Vec::new(),
-        whole: None,
-        handed_over: false,
-        debug: Debug::default(),
-    });
+    let failed = || ToolOutcome::Failed(error.clone());
+    let responses = calls.into_iter().map(|call| Response::plain(call, failed()));
     Report { responses: responses.collect() }
+}
+
+impl Response {
+    fn plain(call: Call, outcome: ToolOutcome) -> Self {
+        Self {
+            id: call.id,
+            name: call.name,
+            wire: call.wire,
+            outcome,
+            duplicate_of: None,
+            repairs: Vec::new(),
+            checks: Vec::new(),
+            references: Vec::new(),
+            whole: None,
+            handed_over: false,
+            debug: Debug::default(),
+        }
+    }
 }

@@ -3,20 +3,23 @@
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use futures_util::FutureExt;
 use tokio::time::{Instant, timeout, timeout_at};
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::Batch;
+use super::late::Running;
 use super::watch::Watch;
 use crate::advice;
 use crate::call::CallKey;
 use crate::catalog::Listed;
 use crate::context::CallContext;
 use crate::effect::Effect;
-use crate::ledger::Ending;
+use crate::ledger::{Attempt, Ending};
 use crate::limits::FOREVER;
 use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
 use crate::tool::Arguments;
@@ -25,16 +28,33 @@ use crate::tool::Arguments;
 pub(super) struct Attempts<'a> {
     tool: &'a Listed,
     context: CallContext,
+    /// Fires when nobody waits for the batch; the tool has a token of its own, since it may be
+    /// listened to for longer.
+    cancel: CancellationToken,
+    over: Option<DropGuard>,
     retries: u32,
     backoff: Duration,
     grace: Duration,
     timeout: Duration,
+    /// When whoever waits gives up.
+    deadline: Instant,
 }
 
 /// What came of them.
 pub(super) struct Tries {
     pub(super) outcome: ToolOutcome,
-    pub(super) attempts: u32,
+    pub(super) ending: Ending,
+    pub(super) attempts: Vec<Attempt>,
+    /// What was given up and may still answer.
+    pub(super) rest: Option<Running>,
+    /// Tells the tool, when it is dropped, that nobody listens any more.
+    pub(super) over: Option<DropGuard>,
+}
+
+impl Tries {
+    pub(super) fn none(outcome: ToolOutcome) -> Self {
+        Self { outcome, ending: Ending::NotExecuted, attempts: Vec::new(), rest: None, over: None }
+    }
 }
 
 /// Why an attempt is over.
@@ -49,27 +69,48 @@ impl<'a> Attempts<'a> {
     pub(super) fn new(batch: &Batch, tool: &'a Listed, key: CallKey, watch: &Watch) -> Self {
         let limits = &batch.gate.limits;
         let timeout = tool.spec.limits.timeout.unwrap_or(limits.timeout);
+        let timeout = timeout.min(limits.longest_timeout.unwrap_or(FOREVER));
+        let reads = tool.spec.effect == Effect::Read;
+        let own = if reads { batch.cancel.clone() } else { CancellationToken::new() };
+        let deadline = Instant::now() + timeout.min(FOREVER);
+        // A tool may take as long as somebody listens, which is beyond what anybody waits.
+        let late = if reads { Duration::ZERO } else { limits.late.min(FOREVER) };
         let context = CallContext {
             caller: Arc::clone(batch.plan.caller()),
             key,
             attempt: 0,
-            deadline: Instant::now() + timeout.min(FOREVER),
-            cancel: batch.cancel.clone(),
-            progress: batch.progress.clone(),
+            deadline: deadline + late,
+            cancel: own.clone(),
+            session: batch.plan.session().cloned(),
+            host: batch.host.clone(),
+            witness: batch.gate.marks.witness.clone(),
+            trace: watch.trace(),
         };
-        watch.starts(context.deadline);
+        watch.starts(deadline);
         let retries = tool.spec.limits.retries.unwrap_or(limits.retries);
-        Self { tool, context, retries, backoff: limits.backoff, grace: limits.grace, timeout }
+        let cancel = batch.cancel.clone();
+        let (backoff, grace) = (limits.backoff, limits.grace);
+        let over = (!reads).then(|| own.drop_guard());
+        Self { tool, context, cancel, over, retries, backoff, grace, timeout, deadline }
     }
 
-    pub(super) async fn run(mut self, arguments: Arguments) -> (Tries, Ending) {
+    pub(super) async fn run(mut self, arguments: Arguments) -> Tries {
+        let mut was_sent = false;
+        let mut attempts = Vec::with_capacity(1);
         loop {
             self.context.attempt += 1;
-            let attempts = self.context.attempt;
-            let (outcome, ending) = self.attempt(arguments.clone()).await;
+            let (at, began) = (SystemTime::now(), Instant::now());
+            let (stop, rest) = self.attempt(arguments.clone()).await;
+            let (mut outcome, mut ending) = self.end(stop);
+            let sent = ending != Ending::NotExecuted;
+            attempts.push(Attempt::new(at, began.elapsed(), word(&outcome), sent));
+            if was_sent && !sent {
+                (outcome, ending) = self.sent_before(outcome);
+            }
+            was_sent |= sent;
             match self.pause_before_repeating(&outcome) {
-                Some(pause) if attempts <= self.retries && self.sleep(pause).await => {}
-                _ => return (Tries { outcome, attempts }, ending),
+                Some(pause) if self.context.attempt <= self.retries && self.sleep(pause).await => {}
+                _ => return Tries { outcome, ending, attempts, rest, over: self.over },
             }
         }
     }
@@ -90,30 +131,50 @@ impl<'a> Attempts<'a> {
     /// `false` if there is no time for another attempt, or nobody waits for it.
     async fn sleep(&self, pause: Duration) -> bool {
         let until = Instant::now() + pause.min(FOREVER);
-        if until >= self.context.deadline {
+        if until >= self.deadline {
             return false;
         }
         tokio::select! {
             biased;
-            () = self.context.cancel.cancelled() => false,
+            () = self.cancel.cancelled() => false,
             () = tokio::time::sleep_until(until) => true,
         }
     }
 
-    async fn attempt(&self, arguments: Arguments) -> (ToolOutcome, Ending) {
+    /// What may have changed something is kept when it is given up.
+    async fn attempt(&self, arguments: Arguments) -> (Stop, Option<Running>) {
         // The call itself may panic before it returns a future, so it is made inside.
-        let calling = async { self.tool.tool.call(arguments, &self.context).await };
-        let mut running = std::pin::pin!(AssertUnwindSafe(calling).catch_unwind());
-        let stop = tokio::select! {
+        if self.tool.spec.effect == Effect::Read {
+            let calling = async { self.tool.tool.call(arguments, &self.context).await };
+            let running = std::pin::pin!(AssertUnwindSafe(calling).catch_unwind());
+            return (self.stop(running).await, None);
+        }
+        let (tool, context) = (Arc::clone(&self.tool.tool), self.context.clone());
+        let calling = async move { tool.call(arguments, &context).await };
+        let mut running: Running = Box::pin(AssertUnwindSafe(calling).catch_unwind());
+        let stop = self.stop(running.as_mut()).await;
+        let rest = (!matches!(stop, Stop::Ended(_))).then_some(running);
+        (stop, rest)
+    }
+
+    async fn stop<F>(&self, mut running: Pin<&mut F>) -> Stop
+    where
+        F: Future<Output = Result<ToolOutcome, Box<dyn Any + Send>>> + ?Sized,
+    {
+        tokio::select! {
             biased;
-            ended = timeout_at(self.context.deadline, &mut running) => {
+            ended = timeout_at(self.deadline, &mut running) => {
                 ended.map_or(Stop::Deadline, Stop::Ended)
             }
-            () = self.context.cancel.cancelled() => {
-                // The tool sees the same token; what it still says within the grace counts.
+            () = self.cancel.cancelled() => {
+                // The tool is told; what it still says within the grace counts.
+                self.context.cancel.cancel();
                 timeout(self.grace, &mut running).await.map_or(Stop::Cancelled, Stop::Ended)
             }
-        };
+        }
+    }
+
+    fn end(&self, stop: Stop) -> (ToolOutcome, Ending) {
         match stop {
             Stop::Ended(Ok(outcome)) => self.answered(outcome),
             Stop::Ended(Err(panic)) => {
@@ -147,13 +208,24 @@ impl<'a> Attempts<'a> {
         (ToolOutcome::Failed(error), Ending::Unknown)
     }
 
+    /// The end of a call whose last attempt never left, but an earlier one did.
+    fn sent_before(&self, outcome: ToolOutcome) -> (ToolOutcome, Ending) {
+        let ToolOutcome::Failed(mut error) = outcome else {
+            return (outcome, Ending::Unknown);
+        };
+        error.kind = ErrorKind::Network;
+        error.message = advice::lost();
+        self.cut_off("the line broke, and the other side cannot be reached since", error)
+    }
+
     fn answered(&self, outcome: ToolOutcome) -> (ToolOutcome, Ending) {
         match outcome {
             ToolOutcome::Failed(error) => {
                 // A broken or silent line says nothing about what happened at its other end.
                 let silent = matches!(error.kind, ErrorKind::Network | ErrorKind::Timeout);
                 if silent && self.tool.spec.effect != Effect::Read {
-                    return self.cut_off("no answer came from behind the tool", error);
+                    let what = error.message.clone();
+                    return self.cut_off(&what, error);
                 }
                 let ending = if error.kind == ErrorKind::UnknownOutcome {
                     Ending::Unknown
@@ -168,6 +240,16 @@ impl<'a> Attempts<'a> {
             ToolOutcome::Denied { reason } => (ToolOutcome::Denied { reason }, Ending::NotExecuted),
             // It was started, and goes on somewhere else.
             ToolOutcome::Pending(pending) => (ToolOutcome::Pending(pending), Ending::Unknown),
+        }
+    }
+}
+
+/// How an attempt ended, in one word.
+fn word(outcome: &ToolOutcome) -> &'static str {
+    match outcome {
+        ToolOutcome::Failed(error) => error.kind.as_str(),
+        ToolOutcome::Done(_) | ToolOutcome::Denied { .. } | ToolOutcome::Pending(_) => {
+            outcome.as_str()
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Step 9: bounds the result in one place; the whole is kept, the model gets the beginning.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use super::Batch;
@@ -8,6 +9,7 @@ use crate::advice;
 use crate::catalog::Listed;
 use crate::content::{Content, Part, Reference};
 use crate::ledger::ResultHandle;
+use crate::name::ToolName;
 use crate::outcome::ToolOutcome;
 
 pub(super) struct Governed {
@@ -110,8 +112,22 @@ async fn cut(batch: &Batch, content: Content, bound: usize) -> (Content, Option<
         cut.references.push(Reference { text, ..reference.clone() });
     }
     cut.reminder = whole.reminder.as_ref().map(|reminder| room.beginning(reminder));
-    cut.parts.push(Part::text(advice::cut(bound - room.0, size(&whole))));
+    let reader = handle.as_ref().and_then(|handle| Some((handle, reader(batch)?)));
+    cut.parts.push(Part::text(advice::cut(bound - room.0, size(&whole), reader)));
     (cut, handle)
+}
+
+/// The tool by which this caller can read the rest.
+fn reader(batch: &Batch) -> Option<&ToolName> {
+    let reader = batch.gate.marks.reader.as_ref()?;
+    let caller = batch.plan.caller();
+    // Another tool of that name would be called in its place.
+    let other = batch.plan.catalog().get(reader.name.as_str());
+    if other.is_some_and(|other| *other.spec != **reader) {
+        return None;
+    }
+    let seeing = AssertUnwindSafe(|| batch.gate.policy.sees(caller, reader));
+    std::panic::catch_unwind(seeing).unwrap_or(false).then_some(&reader.name)
 }
 
 /// Bytes that are left.

@@ -1,40 +1,62 @@
 //! Redeems a ticket: runs the stored call, after policy was asked anew.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use tokio_util::sync::CancellationToken;
+use tokio::time::Instant;
 
 use super::order::Order;
 use super::run_one::{Ended, OneCall};
 use super::watch::Watched;
-use super::{Batch, Executor, answer};
+use super::witnessed::Subject;
+use super::{Batch, BatchOptions, Executor, answer, once};
 use crate::call::{Call, CallKey};
 use crate::caller::Caller;
 use crate::catalog::Catalog;
+use crate::ledger::{Begun, LedgerError, OnceKey};
+use crate::moment;
+use crate::name::ToolName;
 use crate::outcome::ToolOutcome;
 use crate::plan::{ChoiceScope, Plan, Request};
 use crate::response::{Flag, Response};
 use crate::run::Run;
 use crate::ticket::{Decision, Parked, TicketError, TicketId};
+use crate::trace::Trace;
+use crate::witness::Ruling;
+
+/// An answer to a parked call.
+pub struct Redemption<'a> {
+    pub caller: &'a Caller,
+    pub ticket: &'a TicketId,
+    pub decision: Decision,
+    /// Numbers the sources of the answer.
+    pub run: &'a Run,
+    /// Nobody's going away cancels the call, but whoever holds the token may.
+    pub options: BatchOptions,
+}
 
 impl Executor {
     /// Answers a parked call with the catalog of now: the tool must still be there, be the same,
-    /// and be permitted. `run` numbers the sources of the answer.
+    /// and be permitted.
     ///
     /// A ticket is used up by this, whatever comes of it. An approved call runs to its end even
     /// if the approver goes away.
     pub async fn redeem(
         &self,
         catalog: &Arc<Catalog>,
-        caller: &Caller,
-        run: &Run,
-        (ticket, decision): (&TicketId, Decision),
+        redemption: Redemption<'_>,
     ) -> Result<Response, TicketError> {
-        let parked = self.0.ledger.claim(ticket, caller).await?;
-        let Parked { tool: name, source, fingerprint, arguments, call_id, wire, .. } = parked;
+        let Redemption { caller, ticket, decision, run, options } = redemption;
+        let ledger = &self.0.ledger;
+        let parked = self.claim(ticket, caller).await?;
+        moment::reached("ticket claimed");
+        let keys = keys(caller, &parked);
+        let Parked { tool: name, source, fingerprint, arguments, session, call_id, wire, .. } =
+            parked;
         // Chosen for the whole run, since the tool may be one that is there only if it is chosen.
         let request =
             Request::default().choose(name.as_str()).choices_bind(ChoiceScope::Run).after(run);
+        let request = Request { session, ..request };
         let plan = Plan::make(catalog, caller, self.policy(), request).ok();
         let found = plan.and_then(|plan| {
             let place = plan.place(name.as_str())?;
@@ -42,7 +64,11 @@ impl Executor {
             let same = now.fingerprint == fingerprint && now.spec.origin.source == source;
             same.then_some((plan, place))
         });
-        let Some((plan, place)) = found else { return Err(TicketError::Changed(name)) };
+        let Some((plan, place)) = found else {
+            return Err(self.changed(name, &keys).await);
+        };
+        let key = CallKey::batch()(0);
+        let trace = options.trace.map(Trace::child);
         let call = Call { id: call_id, name: name.to_string(), wire, ..Call::default() };
         let batch = Arc::new(Batch {
             bounds: self.0.bounds.batch(&caller.tenant),
@@ -50,19 +76,24 @@ impl Executor {
             plan,
             calls: vec![call],
             order: Order::of([None].into_iter()),
-            cancel: CancellationToken::new(),
-            progress: None,
+            cancel: options.cancel.child_token(),
+            host: options.host,
+            trace: options.trace,
         });
         let approved = decision == Decision::Approve;
         let ended = match decision {
             Decision::Deny { reason } => {
-                let outcome = ToolOutcome::Denied { reason };
-                Ended { place: Some(place), ..Ended::unstarted(outcome, Vec::new()) }
+                let (arguments, ticket) = (&arguments, Some(ticket));
+                let subject = Subject { key, place, arguments, ticket, trace };
+                let denied = denied(&batch, subject, reason).await;
+                once::settle(&**ledger, &keys, &denied).await;
+                denied
             }
             Decision::Approve => {
-                let (shared, key) = (Arc::clone(&batch), CallKey::batch()(0));
-                let one = OneCall { batch: shared, position: 0, place, key, repairs: Vec::new() };
-                Watched::start(one, arguments, true).end(&batch).await
+                let (shared, ticket) = (Arc::clone(&batch), Some(ticket.clone()));
+                let repairs = Vec::new();
+                let one = OneCall { batch: shared, position: 0, place, key, repairs, ticket, keys };
+                Watched::start(one, arguments).end(&batch).await
             }
         };
         let mut report = answer::report(batch, vec![ended]);
@@ -73,4 +104,67 @@ impl Executor {
         }
         Ok(response)
     }
+
+    /// Records that the call of a ticket cannot run any more.
+    async fn changed(&self, name: ToolName, keys: &[OnceKey]) -> TicketError {
+        let changed = TicketError::Changed(name);
+        let reason = changed.to_string();
+        let denied = Ended::unstarted(ToolOutcome::Denied { reason }, Vec::new());
+        once::settle(&*self.0.ledger, keys, &denied).await;
+        changed
+    }
+
+    /// Takes a ticket out; under another profile there is no such ticket, and it stays.
+    async fn claim(&self, ticket: &TicketId, caller: &Caller) -> Result<Parked, TicketError> {
+        let ledger = &self.0.ledger;
+        let seen = ledger.ticket(ticket, caller).await?;
+        if seen.is_some_and(|parked| parked.profile != self.0.marks.profile) {
+            return Err(TicketError::Unknown);
+        }
+        ledger.claim(ticket, caller).await
+    }
+
+    /// What came of a ticket that was redeemed before, for its caller; while the call runs its end
+    /// is waited for. `None`: the ticket was not redeemed, its end is not on record any more, or it
+    /// did not come in time.
+    pub async fn redeemed(
+        &self,
+        caller: &Caller,
+        ticket: &TicketId,
+        patience: Duration,
+    ) -> Result<Option<Response>, LedgerError> {
+        let (key, until) = (OnceKey::of_ticket(caller, ticket), Instant::now() + patience);
+        let mut pause = Duration::from_millis(10);
+        loop {
+            match self.0.ledger.recorded(&key).await? {
+                begun @ (Begun::Ended(_) | Begun::Unknown) => {
+                    return Ok(Some(answer::alone(*once::answer(begun))));
+                }
+                Begun::Running if Instant::now() + pause < until => {}
+                Begun::New | Begun::Running | Begun::Conflict => return Ok(None),
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_millis(500));
+        }
+    }
+}
+
+/// Under which what comes of a ticket is recorded: its own name, and the key that the call came
+/// under.
+fn keys(caller: &Caller, parked: &Parked) -> Vec<OnceKey> {
+    let of_call = parked.key.clone().map(|key| {
+        let tool = parked.tool.clone();
+        OnceKey { caller: caller.clone(), tool, key }
+    });
+    [OnceKey::of_ticket(caller, &parked.ticket)].into_iter().chain(of_call).collect()
+}
+
+/// A person said no: nothing runs, and it is seen all the same.
+async fn denied(batch: &Batch, subject: Subject<'_>, reason: String) -> Ended {
+    let Subject { key, place, trace, .. } = subject;
+    let was_told = batch.tell_decision(subject, Ruling::Denied(&reason)).await.is_ok();
+    let outcome = ToolOutcome::Denied { reason };
+    let ended = Ended { place: Some(place), ..Ended::unstarted(outcome, Vec::new()) };
+    batch.tell_end((0, key), &ended, was_told, trace);
+    ended
 }

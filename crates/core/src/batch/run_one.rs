@@ -2,25 +2,29 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use futures_util::FutureExt;
 use tokio::time::{Instant, timeout};
 
 use super::attempt::{Attempts, Tries};
 use super::bounds::Place;
+use super::late::Rest;
 use super::record::asked;
 use super::watch::Watch;
-use super::{Batch, govern};
+use super::witnessed::Subject;
+use super::{Batch, govern, late, once, plainly};
 use crate::advice;
 use crate::call::{Call, CallKey};
 use crate::catalog::Listed;
 use crate::effect::Effect;
-use crate::ledger::{Ending, Planned, ResultHandle};
+use crate::ledger::{Ending, Finish, LedgerError, OnceKey, Planned, ResultHandle};
+use crate::moment;
 use crate::outcome::{ErrorKind, Pending, ToolError, ToolOutcome};
 use crate::policy::{Intent, Verdict};
 use crate::ticket::{Parked, TicketId};
 use crate::tool::Arguments;
+use crate::witness::Ruling;
 
 /// How the call at one position of a batch ended.
 pub(super) struct Ended {
@@ -32,6 +36,10 @@ pub(super) struct Ended {
     pub(super) repairs: Vec<String>,
     pub(super) whole: Option<ResultHandle>,
     pub(super) attempts: u32,
+    /// What was recorded of it; `None`: it was not planned.
+    pub(super) ending: Option<Ending>,
+    /// It is an answer of before.
+    pub(super) replayed: bool,
     pub(super) waited: Duration,
     pub(super) ran: Duration,
     pub(super) ledger_fault: Option<String>,
@@ -47,6 +55,8 @@ impl Ended {
             repairs,
             whole: None,
             attempts: 0,
+            ending: None,
+            replayed: false,
             waited: Duration::ZERO,
             ran: Duration::ZERO,
             ledger_fault: None,
@@ -57,6 +67,12 @@ impl Ended {
         let outcome = ToolOutcome::Denied { reason: String::new() };
         Self { copy_of: Some(of), ..Self::unstarted(outcome, Vec::new()) }
     }
+
+    /// Whether the call certainly had no effect and waits for nobody.
+    pub(super) fn did_not_run(&self) -> bool {
+        let waits = matches!(self.outcome, ToolOutcome::Pending(_));
+        !waits && self.ending.is_none_or(|ending| ending == Ending::NotExecuted)
+    }
 }
 
 /// A call that was admitted.
@@ -66,16 +82,43 @@ pub(super) struct OneCall {
     pub(super) place: u32,
     pub(super) key: CallKey,
     pub(super) repairs: Vec<String>,
+    /// The ticket by which it comes back: a person has said yes to what had to be asked. A policy
+    /// that says no still has its way.
+    pub(super) ticket: Option<TicketId>,
+    /// Under which what comes of the ticket is recorded.
+    pub(super) keys: Vec<OnceKey>,
 }
 
 impl OneCall {
-    /// `approved`: a person has said yes to what had to be asked; a policy that says no still has
-    /// its way.
-    pub(super) async fn run(self, arguments: Arguments, approved: bool, watch: &Watch) -> Ended {
+    pub(super) async fn run(mut self, arguments: Arguments, watch: &Watch) -> Ended {
         let batch = Arc::clone(&self.batch);
         let Some((call, tool)) = self.subject(&batch) else {
             return self.ended(failed(ErrorKind::Internal, advice::crashed()));
         };
+        let of_ticket = std::mem::take(&mut self.keys);
+        if of_ticket.is_empty() && call.key.is_none() {
+            return self.decided(call, tool, arguments, watch).await;
+        }
+        let key = match once::begin(&batch, call, tool, &arguments).await {
+            Ok(key) => key,
+            Err(known) => return Ended { place: Some(self.place), ..*known },
+        };
+        let keys = watch.holds(key.into_iter().chain(of_ticket).collect());
+        let ended = self.decided(call, tool, arguments, watch).await;
+        if !watch.is_given_up() {
+            once::settle(&*batch.gate.ledger, keys, &ended).await;
+        }
+        ended
+    }
+
+    async fn decided(
+        self,
+        call: &Call,
+        tool: &Listed,
+        arguments: Arguments,
+        watch: &Watch,
+    ) -> Ended {
+        let (batch, approved) = (Arc::clone(&self.batch), self.ticket.is_some());
         // A tool that asks for itself is asked about, however lenient the policy is.
         let floor = tool.spec.approval.clone().map_or(Verdict::Allow, Verdict::Ask);
         let decided = tokio::select! {
@@ -83,13 +126,49 @@ impl OneCall {
             verdict = decide(&batch, tool, &arguments) => verdict,
             () = batch.cancel.cancelled() => return self.ended(not_started()),
         };
-        match decided.strictest(floor) {
-            Verdict::Ask(reason) if !approved => {
-                let outcome = park(&batch, call, tool, arguments, reason).await;
+        let verdict = match decided.strictest(floor) {
+            Verdict::Ask(_) if approved => Verdict::Allow,
+            verdict @ (Verdict::Allow | Verdict::Ask(_) | Verdict::Deny(_)) => verdict,
+        };
+        let fresh = matches!(verdict, Verdict::Ask(_)).then(TicketId::unguessable);
+        let subject = Subject {
+            key: self.key,
+            place: self.place,
+            arguments: &arguments,
+            ticket: fresh.as_ref().or(self.ticket.as_ref()),
+            trace: watch.trace(),
+        };
+        let ruling = match &verdict {
+            Verdict::Allow => Ruling::Allowed,
+            Verdict::Ask(reason) => Ruling::Asked(reason),
+            Verdict::Deny(reason) => Ruling::Denied(reason),
+        };
+        match batch.tell_decision(subject, ruling).await {
+            Ok(()) => watch.decides(),
+            Err(error) if may_change(tool, &verdict) => {
+                return self.ended(once::unrecorded(error).outcome);
+            }
+            // What changes nothing goes on; whoever keeps the record knows what it lacks.
+            Err(_) => {}
+        }
+        match verdict {
+            Verdict::Ask(reason) => {
+                let ticket = fresh.unwrap_or_else(TicketId::unguessable);
+                let waits = (ticket, reason.clone());
+                let outcome = match park(&batch, call, tool, arguments, waits).await {
+                    Ok(ticket) => ToolOutcome::Pending(Pending { ticket, reason }),
+                    Err(error) => once::unrecorded(error).outcome,
+                };
                 self.ended(outcome)
             }
             Verdict::Deny(reason) => self.ended(ToolOutcome::Denied { reason }),
-            Verdict::Allow | Verdict::Ask(_) => self.permitted(call, tool, arguments, watch).await,
+            Verdict::Allow => {
+                let guarded = !approved && !tool.spec.harmless_to_repeat();
+                if let Some(refused) = held_back(&self, call, tool, (&arguments, guarded)).await {
+                    return self.ended(refused);
+                }
+                self.permitted(call, tool, arguments, watch).await
+            }
         }
     }
 
@@ -106,43 +185,70 @@ impl OneCall {
         watch: &Watch,
     ) -> Ended {
         let ledger = &self.batch.gate.ledger;
-        let planned = Planned {
-            key: self.key,
-            call_id: &call.id,
-            caller: self.batch.plan.caller(),
-            tool: &tool.spec,
-            fingerprint: tool.fingerprint,
-            arguments: &arguments,
-        };
+        let planned = self.planned(call, tool, &arguments);
+        moment::reached("admitted");
         let mut ledger_fault = None;
         if let Err(error) = asked(async { ledger.planned(planned).await }).await {
             if tool.spec.effect != Effect::Read {
                 // The row may be there all the same, if only the answer was missing.
                 let ending = Ending::NotExecuted;
                 let _ = asked(async { ledger.finished(self.key, ending).await }).await;
-                let error = ToolError::new(ErrorKind::Busy, advice::ledger_down()).because(error);
-                return self.ended(ToolOutcome::Failed(error));
+                return self.ended(once::unrecorded(error).outcome);
             }
             // Reading is harmless: it goes on without its row, and the operator is told.
             ledger_fault = Some(error.to_string());
         }
+        moment::reached("planned");
         let queued = Instant::now();
         let turn = self.turn(tool).await;
         let started = Instant::now();
-        let (tries, ending) = match turn {
+        let sent = SystemTime::now();
+        moment::reached("dispatched");
+        let mut tries = match turn {
             Ok(_place) => Attempts::new(&self.batch, tool, self.key, watch).run(arguments).await,
-            Err(outcome) => (Tries { outcome, attempts: 0 }, Ending::NotExecuted),
+            Err(outcome) => Tries::none(outcome),
         };
+        moment::reached("answered");
         let (waited, ran) = (started - queued, started.elapsed());
-        // Unless the one who waits has given up and recorded the end already.
-        if watch.settle()
-            && let Err(error) = asked(async { ledger.finished(self.key, ending).await }).await
+        let ending = tries.ending;
+        let attempts = u32::try_from(tries.attempts.len()).unwrap_or(u32::MAX);
+        if let (Ending::Unknown, ToolOutcome::Failed(error)) = (ending, &mut tries.outcome)
+            && error.kind == ErrorKind::UnknownOutcome
         {
-            ledger_fault = Some(error.to_string());
+            plainly::unknown(error, self.key, &tool.spec.name, sent);
+        }
+        // Unless the one who waits has given up and recorded the end already.
+        if watch.settle() {
+            let finish = Finish { ending, attempts: tries.attempts };
+            if let Err(error) = asked(async { ledger.ended(self.key, finish).await }).await {
+                ledger_fault = Some(error.to_string());
+            }
+        }
+        moment::reached("end recorded");
+        if let (Ending::Unknown, Some(running)) = (ending, tries.rest) {
+            let (over, keys) = (tries.over, watch.keys().to_vec());
+            late::listen(&self.batch, tool, self.key, Rest { running, over, keys });
         }
         let governed = govern::govern(&self.batch, tool, tries.outcome).await;
-        let (whole, attempts) = (governed.whole, tries.attempts);
-        Ended { whole, attempts, waited, ran, ledger_fault, ..self.ended(governed.outcome) }
+        let (whole, ending) = (governed.whole, Some(ending));
+        let ended = self.ended(governed.outcome);
+        Ended { whole, attempts, ending, waited, ran, ledger_fault, ..ended }
+    }
+
+    fn planned<'a>(
+        &'a self,
+        call: &'a Call,
+        tool: &'a Listed,
+        arguments: &'a Arguments,
+    ) -> Planned<'a> {
+        Planned {
+            key: self.key,
+            call_id: &call.id,
+            caller: self.batch.plan.caller(),
+            tool: &tool.spec,
+            fingerprint: tool.fingerprint,
+            arguments,
+        }
     }
 
     /// Waits for the calls before it and for a free place.
@@ -176,6 +282,11 @@ impl OneCall {
     }
 }
 
+/// Whether something would be done, now or after an approval, that is no mere reading.
+fn may_change(tool: &Listed, verdict: &Verdict) -> bool {
+    tool.spec.effect != Effect::Read && !matches!(verdict, Verdict::Deny(_))
+}
+
 fn failed(kind: ErrorKind, message: String) -> ToolOutcome {
     ToolOutcome::Failed(ToolError::new(kind, message))
 }
@@ -195,14 +306,40 @@ async fn decide(batch: &Batch, tool: &Listed, arguments: &Arguments) -> Verdict 
     }
 }
 
+/// A call like one whose outcome nobody knows is held back for a while: it may be the second time.
+async fn held_back(
+    one: &OneCall,
+    call: &Call,
+    tool: &Listed,
+    (arguments, guarded): (&Arguments, bool),
+) -> Option<ToolOutcome> {
+    let window = one.batch.gate.limits.guard;
+    if !guarded || window.is_zero() {
+        return None;
+    }
+    let ledger = &one.batch.gate.ledger;
+    let planned = one.planned(call, tool, arguments);
+    let of = match asked(async { ledger.unknown_like(planned, window).await }).await {
+        Ok(of) => of?,
+        Err(error) => return Some(once::unrecorded(error).outcome),
+    };
+    let reason = format!("duplicate_of_unknown: the same call (`{of}`) may have taken effect");
+    let waits = (TicketId::unguessable(), reason);
+    let ticket = park(&one.batch, call, tool, arguments.clone(), waits).await.ok();
+    let message = advice::duplicate_of_unknown(&of, ticket.as_ref());
+    let mut error = ToolError::new(ErrorKind::DuplicateOfUnknown, message);
+    plainly::duplicate(&mut error, &of, &tool.spec.name, ticket.as_ref());
+    Some(ToolOutcome::Failed(error))
+}
+
+/// Keeps a call until a person has decided about it.
 async fn park(
     batch: &Batch,
     call: &Call,
     tool: &Listed,
     arguments: Arguments,
-    reason: String,
-) -> ToolOutcome {
-    let ticket = TicketId::unguessable();
+    (ticket, reason): (TicketId, String),
+) -> Result<TicketId, LedgerError> {
     let parked = Parked {
         ticket: ticket.clone(),
         caller: batch.plan.caller().as_ref().clone(),
@@ -210,16 +347,13 @@ async fn park(
         source: tool.spec.origin.source.clone(),
         fingerprint: tool.fingerprint,
         arguments,
-        reason: reason.clone(),
+        session: batch.plan.session().cloned(),
+        profile: batch.gate.marks.profile.clone(),
+        key: call.key.clone(),
+        reason,
         lifetime: batch.gate.limits.ticket_lifetime,
         call_id: call.id.clone(),
         wire: call.wire.clone(),
     };
-    match asked(async { batch.gate.ledger.park(parked).await }).await {
-        Ok(()) => ToolOutcome::Pending(Pending { ticket, reason }),
-        Err(error) => {
-            let error = ToolError::new(ErrorKind::Busy, advice::ledger_down()).because(error);
-            ToolOutcome::Failed(error)
-        }
-    }
+    asked(async { batch.gate.ledger.park(parked).await }).await.map(|()| ticket)
 }

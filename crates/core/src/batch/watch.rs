@@ -6,21 +6,22 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 
-use super::Batch;
 use super::record::asked;
 use super::run_one::{Ended, OneCall};
+use super::{Batch, once, plainly};
 use crate::advice;
 use crate::call::CallKey;
 use crate::effect::Effect;
-use crate::ledger::Ending;
+use crate::ledger::{Ending, OnceKey};
 use crate::limits::FOREVER;
 use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
 use crate::tool::Arguments;
+use crate::trace::Trace;
 
 /// Beyond deadline and grace: what a loaded machine may need to say so.
 const SLACK: Duration = Duration::from_millis(500);
@@ -31,6 +32,15 @@ pub(super) struct Watch {
     /// When the call must have ended; set when it starts to run.
     deadline: OnceLock<Instant>,
     settled: AtomicBool,
+    /// Whoever waited has ended it and answers in its place.
+    given_up: AtomicBool,
+    /// Under which its answer is to be recorded.
+    keys: OnceLock<Vec<OnceKey>>,
+    /// Somebody saw the decision.
+    decided: AtomicBool,
+    /// Somebody saw the end.
+    told: AtomicBool,
+    trace: Option<Trace>,
 }
 
 impl Watch {
@@ -39,9 +49,38 @@ impl Watch {
         let _ = self.deadline.set(deadline);
     }
 
+    /// Whoever ends the call records its answer under these.
+    pub(super) fn holds(&self, keys: Vec<OnceKey>) -> &[OnceKey] {
+        self.keys.get_or_init(|| keys)
+    }
+
+    pub(super) fn keys(&self) -> &[OnceKey] {
+        self.keys.get().map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn is_given_up(&self) -> bool {
+        self.given_up.load(Ordering::Acquire)
+    }
+
     /// Whether the one who asks is the first to end the call, and so the one to record it.
     pub(super) fn settle(&self) -> bool {
         !self.settled.swap(true, Ordering::AcqRel)
+    }
+
+    pub(super) fn decides(&self) {
+        self.decided.store(true, Ordering::Release);
+    }
+
+    pub(super) fn trace(&self) -> Option<Trace> {
+        self.trace
+    }
+
+    /// Tells the witness of the end, which is told once. An answer of before is the end of another
+    /// call, and was told as such.
+    fn tell(&self, batch: &Batch, place: (usize, CallKey), ended: &Ended) {
+        if !ended.replayed && !self.told.swap(true, Ordering::AcqRel) {
+            batch.tell_end(place, ended, self.decided.load(Ordering::Acquire), self.trace);
+        }
     }
 
     fn is_settled(&self) -> bool {
@@ -56,22 +95,26 @@ pub(super) struct Watched {
     position: usize,
     place: u32,
     key: CallKey,
+    began: SystemTime,
 }
 
 impl Watched {
-    /// Starts a call; `approved`: a person has said yes to it.
-    pub(super) fn start(one: OneCall, arguments: Arguments, approved: bool) -> Self {
+    pub(super) fn start(one: OneCall, arguments: Arguments) -> Self {
         let (position, place, key) = (one.position, one.place, one.key);
-        let watch = Arc::new(Watch::default());
+        let trace = one.batch.trace.map(Trace::child);
+        let watch = Arc::new(Watch { trace, ..Watch::default() });
         // Boxed here, where it is made: a task that large would be copied from hand to hand.
         let task = tokio::spawn(Box::pin({
             let watch = Arc::clone(&watch);
             async move {
-                let _done = one.batch.order.done_guard(one.position);
-                one.run(arguments, approved, &watch).await
+                let batch = Arc::clone(&one.batch);
+                let _done = batch.order.done_guard(position);
+                let ended = one.run(arguments, &watch).await;
+                watch.tell(&batch, (position, key), &ended);
+                ended
             }
         }));
-        Self { task, watch, position, place, key }
+        Self { task, watch, position, place, key, began: SystemTime::now() }
     }
 
     pub(super) async fn end(mut self, batch: &Batch) -> Ended {
@@ -98,6 +141,7 @@ impl Watched {
 
     /// `first`: nobody has recorded the end before.
     async fn cut_off(&self, batch: &Batch, what: &str, first: bool) -> Ended {
+        self.watch.given_up.store(first, Ordering::Release);
         self.task.abort();
         // Those behind it need not wait for a thread that does not come back.
         drop(batch.order.done_guard(self.position));
@@ -113,15 +157,24 @@ impl Watched {
         } else {
             (ErrorKind::UnknownOutcome, advice::unknown_outcome(what), Ending::Unknown)
         };
-        let error = ToolError::new(kind, message);
+        let mut error = ToolError::new(kind, message);
+        if let (ErrorKind::UnknownOutcome, Some(spec)) = (kind, spec) {
+            plainly::unknown(&mut error, self.key, &spec.name, self.began);
+        }
         let recording = async { batch.gate.ledger.finished(self.key, ending).await };
         let recorded = if first { asked(recording).await } else { Ok(()) };
-        Ended {
+        let ended = Ended {
             place: Some(self.place),
             key: Some(self.key),
             attempts: 1,
+            ending: Some(ending),
             ledger_fault: recorded.err().map(|error| error.to_string()),
             ..Ended::unstarted(ToolOutcome::Failed(error), Vec::new())
+        };
+        self.watch.tell(batch, (self.position, self.key), &ended);
+        if first {
+            once::settle(&*batch.gate.ledger, self.watch.keys(), &ended).await;
         }
+        ended
     }
 }

@@ -70,6 +70,7 @@ pub(super) fn plan(
         forced,
         warnings,
         max_calls: request.max_calls,
+        session: request.session,
         run: request.run,
         memo: Memo::default(),
     })))

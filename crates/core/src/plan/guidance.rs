@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use super::{Exposure, Plan};
-use crate::spec::ToolSpec;
 
 /// Texts for a host to put into its prompts; empty where no tool says anything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -19,15 +18,21 @@ impl GuidanceText {
     /// costs tokens and says nothing yet.
     pub(super) fn of(plan: &Plan) -> Self {
         let mut text = Self::default();
+        let mut introduced = Vec::new();
         for tool in plan.tools().filter(|tool| tool.exposure != Exposure::Hidden) {
             let spec = &tool.listed.spec;
             let used = plan.run().used(&spec.name);
             let guidance = &spec.guidance;
+            let introduction = (&spec.origin.source, guidance.source.as_str());
+            if !introduced.contains(&introduction) {
+                introduced.push(introduction);
+                section(&mut text.system, spec.origin.source.as_str(), [&guidance.source, ""]);
+            }
             let formats = [(&guidance.system_format, used), (&guidance.user_format, used)];
             let [system_format, user_format] =
                 formats.map(|(format, shown)| if shown { format.as_str() } else { "" });
-            section(&mut text.system, spec, [&guidance.system, system_format]);
-            section(&mut text.user, spec, [&guidance.user, user_format]);
+            section(&mut text.system, spec.name.as_str(), [&guidance.system, system_format]);
+            section(&mut text.user, spec.name.as_str(), [&guidance.user, user_format]);
             if !guidance.reminder.is_empty() {
                 text.reminders.push(guidance.reminder.clone());
             }
@@ -36,7 +41,7 @@ impl GuidanceText {
     }
 }
 
-fn section(prompt: &mut String, spec: &ToolSpec, texts: [&str; 2]) {
+fn section(prompt: &mut String, heading: &str, texts: [&str; 2]) {
     let texts: Vec<_> = texts.into_iter().map(str::trim).filter(|text| !text.is_empty()).collect();
     if texts.is_empty() {
         return;
@@ -45,7 +50,7 @@ fn section(prompt: &mut String, spec: &ToolSpec, texts: [&str; 2]) {
         prompt.push_str("\n\n");
     }
     prompt.push_str("## ");
-    prompt.push_str(spec.name.as_str());
+    prompt.push_str(heading);
     for text in texts {
         prompt.push('\n');
         prompt.push_str(text);

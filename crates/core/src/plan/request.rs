@@ -1,5 +1,7 @@
 //! What a host asks a plan for.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::run::Run;
@@ -19,6 +21,8 @@ pub struct Request {
     pub hidden: Vec<String>,
     /// Calls of one batch that run; `None`: the crib's limit.
     pub max_calls: Option<usize>,
+    /// The host's name for the conversation, for tools that keep state in one.
+    pub session: Option<Arc<str>>,
     #[serde(skip)]
     pub run: Run,
 }
@@ -67,6 +71,12 @@ impl Request {
     #[must_use]
     pub fn max_calls(mut self, calls: usize) -> Self {
         self.max_calls = Some(calls);
+        self
+    }
+
+    #[must_use]
+    pub fn in_session(mut self, session: impl Into<Arc<str>>) -> Self {
+        self.session = Some(session.into());
         self
     }
 

@@ -32,12 +32,21 @@ pub(crate) fn spec(name: &str, description: &str, input: Value) -> ToolSpec {
     spec
 }
 
-/// A plan of tools with these specs.
-pub(crate) fn plan_of(specs: impl IntoIterator<Item = ToolSpec>, request: Request) -> Plan {
+fn catalog_of(specs: impl IntoIterator<Item = ToolSpec>) -> Catalog {
     let tools = specs.into_iter().map(|spec| -> Arc<dyn Tool> {
         raw_tool(spec, |_, _| async { ToolOutcome::Done(Content::text("done")) })
     });
-    let catalog = Arc::new(Catalog::of(Toolset::of(tools).unwrap()));
+    Catalog::of(Toolset::of(tools).unwrap())
+}
+
+/// Whether a catalog takes such a tool.
+pub(crate) fn is_listed(spec: ToolSpec) -> bool {
+    catalog_of([spec]).quarantined().is_empty()
+}
+
+/// A plan of tools with these specs.
+pub(crate) fn plan_of(specs: impl IntoIterator<Item = ToolSpec>, request: Request) -> Plan {
+    let catalog = Arc::new(catalog_of(specs));
     assert!(catalog.quarantined().is_empty(), "{:?}", catalog.quarantined());
     Plan::make(&catalog, &Caller::local(), &AllowAll, request).unwrap()
 }

@@ -6,7 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use toolcrib_core::{Shelf, Source, SourceError, SourceId, Toolset};
+use tokio::task::JoinHandle;
+use toolcrib_core::{Held as HeldLibrary, Shelf, Source, SourceError, SourceId, ToolName, Toolset};
+
+use super::holdings;
 
 /// A source with its list.
 pub(super) struct Kept {
@@ -17,6 +20,9 @@ pub(super) struct Kept {
     /// Loads that have not given their thread back.
     stuck: Arc<AtomicU64>,
     last: Mutex<Last>,
+    /// What it offers beside tools.
+    pub(super) library: Option<holdings::Kept>,
+    watchers: Mutex<Vec<JoinHandle<()>>>,
 }
 
 /// A load that is under way.
@@ -42,9 +48,17 @@ impl Drop for Held {
 #[derive(Default)]
 struct Last {
     good: Option<(Toolset, Instant)>,
+    unhidden: Vec<ToolName>,
     error: Option<String>,
     /// The number of the load that said so.
     load: u64,
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        let watchers = self.watchers.get_mut().unwrap_or_else(PoisonError::into_inner);
+        watchers.iter().for_each(JoinHandle::abort);
+    }
 }
 
 /// How a source is doing, for the operator.
@@ -57,29 +71,50 @@ pub struct SourceState {
     /// Seconds since the list was loaded; `None`: never.
     pub age_seconds: Option<u64>,
     pub error: Option<String>,
+    /// Tools in whose texts something was hidden; they are shown without it.
+    pub unhidden: Vec<ToolName>,
 }
 
 impl Kept {
     pub(super) fn new(id: SourceId, source: Arc<dyn Source>, deadline: Duration) -> Self {
+        let library = source.library().map(|library| holdings::Kept::new(library, deadline));
         Self {
             id,
             source,
+            library,
             deadline,
             begun: AtomicU64::new(0),
             stuck: Arc::default(),
             last: Mutex::default(),
+            watchers: Mutex::default(),
         }
+    }
+
+    pub(super) fn is(&self, id: &SourceId, source: &Arc<dyn Source>, deadline: Duration) -> bool {
+        &self.id == id && Arc::ptr_eq(&self.source, source) && self.deadline == deadline
+    }
+
+    /// A task that follows the source; it ends with it.
+    pub(super) fn follow(&self, watcher: JoinHandle<()>) {
+        self.watchers.lock().unwrap_or_else(PoisonError::into_inner).push(watcher);
     }
 
     /// Whether the source gave a list in time. A source that panics has failed.
     pub(super) async fn load(&self) -> bool {
         let load = self.begun.fetch_add(1, Ordering::Relaxed) + 1;
-        let loaded = self.list().await;
+        let loaded = self.list().await.map(|tools| tools.unhidden());
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         // What began before the last answer knows less than it, however late it comes.
         if load > last.load {
             last.load = load;
-            last.error = loaded.map(|tools| last.good = Some((tools, Instant::now()))).err();
+            last.error = match loaded {
+                Ok((tools, unhidden)) => {
+                    last.good = Some((tools, Instant::now()));
+                    last.unhidden = unhidden;
+                    None
+                }
+                Err(error) => Some(error),
+            };
         }
         last.error.is_none()
     }
@@ -115,6 +150,11 @@ impl Kept {
         Some(Shelf { source: self.id.clone(), tools: tools.clone(), stale: last.error.is_some() })
     }
 
+    /// Its library for a snapshot, if there ever were lists of it.
+    pub(super) fn held(&self) -> Option<HeldLibrary> {
+        self.library.as_ref()?.held(&self.id)
+    }
+
     pub(super) fn state(&self) -> SourceState {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         SourceState {
@@ -123,6 +163,7 @@ impl Kept {
             stale: last.good.is_some() && last.error.is_some(),
             age_seconds: last.good.as_ref().map(|(_, loaded)| loaded.elapsed().as_secs()),
             error: last.error.clone(),
+            unhidden: last.unhidden.clone(),
         }
     }
 }
@@ -132,8 +173,12 @@ fn causes(error: &SourceError) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(cause) = next {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
+        let cause_text = cause.to_string();
+        // Some errors tell their cause themselves.
+        if !text.contains(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
         next = cause.source();
     }
     text

@@ -1,6 +1,6 @@
 //! Results that were too large for a model, for a while.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -15,6 +15,8 @@ const ROOM: usize = 64 * 1024 * 1024;
 #[derive(Default)]
 pub(super) struct KeptResults {
     results: VecDeque<Kept>,
+    /// How many of them each caller has, by tenant and subject.
+    owners: HashMap<(String, String), usize>,
     size: usize,
 }
 
@@ -32,8 +34,11 @@ impl KeptResults {
             return None;
         }
         while self.size + size > ROOM {
-            self.size -= self.results.pop_front()?.size;
+            let oldest = self.results.pop_front()?;
+            self.size -= oldest.size;
+            self.leaves(&oldest.caller);
         }
+        *self.owners.entry(owner(caller)).or_default() += 1;
         let handle = ResultHandle::unguessable();
         self.size += size;
         self.results.push_back(Kept {
@@ -45,10 +50,28 @@ impl KeptResults {
         Some(handle)
     }
 
+    fn leaves(&mut self, caller: &Caller) {
+        let owner = owner(caller);
+        if let Some(count) = self.owners.get_mut(&owner) {
+            *count -= 1;
+            if *count == 0 {
+                self.owners.remove(&owner);
+            }
+        }
+    }
+
+    pub(super) fn has(&self, caller: &Caller) -> bool {
+        !self.owners.is_empty() && self.owners.contains_key(&owner(caller))
+    }
+
     pub(super) fn get(&self, caller: &Caller, handle: &ResultHandle) -> Option<Arc<Content>> {
         let mine = |kept: &&Kept| &kept.handle == handle && kept.caller.is(caller);
         self.results.iter().find(mine).map(|kept| Arc::clone(&kept.content))
     }
+}
+
+fn owner(caller: &Caller) -> (String, String) {
+    (caller.tenant.clone(), caller.subject.clone())
 }
 
 /// The bytes of a result, those of its small parts in round numbers.

@@ -2,9 +2,13 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 use foldhash::fast::RandomState;
-use toolcrib_core::{CallKey, Caller, Ending, Fingerprint, Planned, ToolSpec};
+use tokio::time::Instant;
+use toolcrib_core::{
+    Attempt, CallKey, Caller, Effect, Ending, Fingerprint, Finish, Planned, ToolSpec,
+};
 
 /// What is remembered of a call.
 #[derive(Debug, Clone)]
@@ -14,8 +18,11 @@ pub struct Row {
     pub caller: Arc<Caller>,
     pub tool: Arc<ToolSpec>,
     pub fingerprint: Fingerprint,
+    /// SHA-256 of the arguments; of a call that only reads nobody asks for it.
+    pub arguments: Option<Fingerprint>,
     /// `None` while it runs.
     pub ending: Option<Ending>,
+    pub attempts: Vec<Attempt>,
 }
 
 impl Row {
@@ -26,7 +33,9 @@ impl Row {
             caller: Arc::clone(call.caller),
             tool: Arc::clone(call.tool),
             fingerprint: call.fingerprint,
+            arguments: (call.tool.effect != Effect::Read).then(|| call.arguments.digest()),
             ending: None,
+            attempts: Vec::new(),
         }
     }
 }
@@ -37,6 +46,8 @@ const REMEMBERED: usize = 10_000;
 pub(super) struct Rows {
     running: HashMap<CallKey, Row, RandomState>,
     ended: VecDeque<Row>,
+    /// Calls whose outcome nobody knows, and since when, oldest first.
+    unknown: VecDeque<(Instant, Row)>,
 }
 
 impl Rows {
@@ -45,11 +56,39 @@ impl Rows {
     }
 
     /// Gives the row that had to make room, so that it is dropped outside the lock.
-    pub(super) fn finish(&mut self, key: CallKey, ending: Ending) -> Option<Row> {
+    pub(super) fn finish(&mut self, key: CallKey, finish: Finish) -> Option<Row> {
         let row = self.running.remove(&key)?;
+        let row = Row { ending: Some(finish.ending), attempts: finish.attempts, ..row };
+        if finish.ending == Ending::Unknown {
+            if self.unknown.len() == REMEMBERED {
+                self.unknown.pop_front();
+            }
+            self.unknown.push_back((Instant::now(), row.clone()));
+        }
         let forgotten = if self.ended.len() == REMEMBERED { self.ended.pop_front() } else { None };
-        self.ended.push_back(Row { ending: Some(ending), ..row });
+        self.ended.push_back(row);
         forgotten
+    }
+
+    pub(super) fn resolve(&mut self, key: CallKey, ending: Ending) {
+        self.unknown.retain(|(_, row)| row.key != key);
+        let row = self.ended.iter_mut().rev().find(|row| row.key == key);
+        if let Some(row) = row.filter(|row| row.ending == Some(Ending::Unknown)) {
+            row.ending = Some(ending);
+        }
+    }
+
+    pub(super) fn unknown_like(&self, call: Planned<'_>, window: Duration) -> Option<String> {
+        let mut recent = self.unknown.iter().rev().take_while(|(at, _)| at.elapsed() < window);
+        let first = recent.next()?;
+        let arguments = Some(call.arguments.digest());
+        let like = |row: &Row| {
+            row.caller.is(call.caller)
+                && row.tool.name == call.tool.name
+                && row.arguments == arguments
+        };
+        let mut all = std::iter::once(first).chain(recent);
+        all.find(|(_, row)| like(row)).map(|(_, row)| row.key.to_string())
     }
 
     pub(super) fn all(&self) -> Vec<Row> {

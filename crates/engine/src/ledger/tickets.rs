@@ -70,6 +70,13 @@ impl Tickets {
         ticket.parked.take().ok_or(TicketError::Used)
     }
 
+    /// Open ones of all callers.
+    pub(super) fn count(&self) -> u64 {
+        let now = Instant::now();
+        let is_open = |ticket: &&Ticket| ticket.expires > now && ticket.parked.is_some();
+        u64::try_from(self.tickets.values().filter(is_open).count()).unwrap_or(u64::MAX)
+    }
+
     pub(super) fn open(&self, caller: &Caller) -> Vec<Parked> {
         let now = Instant::now();
         let mut open: Vec<_> = self

@@ -2,7 +2,7 @@
 
 /// A compiled glob: `*` is any run of characters, `?` is one, all else is itself, case and all.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Glob {
+pub enum Glob {
     Exact(Box<str>),
     /// The middle starts and ends with a wildcard; most texts fail at the plain ends before it.
     Wild {
@@ -13,7 +13,7 @@ pub(super) enum Glob {
 }
 
 impl Glob {
-    pub(super) fn new(pattern: &str) -> Self {
+    pub fn new(pattern: &str) -> Self {
         const WILDCARDS: [char; 2] = ['*', '?'];
         let rest = pattern.trim_start_matches(|letter| !WILDCARDS.contains(&letter));
         if rest.is_empty() {
@@ -27,7 +27,7 @@ impl Glob {
         }
     }
 
-    pub(super) fn matches(&self, text: &str) -> bool {
+    pub fn matches(&self, text: &str) -> bool {
         match self {
             Self::Exact(exact) => **exact == *text,
             Self::Wild { prefix, middle, suffix } => text

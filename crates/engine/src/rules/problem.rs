@@ -9,6 +9,9 @@ use serde::Serialize;
 pub struct Problem {
     /// Counted from 1.
     pub line: usize,
+    /// Where it begins in the text, in bytes.
+    #[serde(skip)]
+    pub at: usize,
     pub what: String,
     pub cure: String,
 }
@@ -53,7 +56,7 @@ impl fmt::Display for Problems {
 impl std::error::Error for Problems {}
 
 /// What to write instead of a word that is none of the known ones.
-pub(super) fn instead(wrong: &str, known: &[&str]) -> String {
+pub fn instead(wrong: &str, known: &[&str]) -> String {
     let near = known
         .iter()
         .map(|word| (distance(wrong, word), word))

@@ -39,17 +39,11 @@ pub(super) fn rules(text: &str) -> Result<Rules, Problems> {
     reading.problems.sort_by_key(|problem| problem.line);
     reading.problems.dedup_by_key(|problem| problem.line);
     Problems::or_none(std::mem::take(&mut reading.problems))?;
+    reading.finish("the top of the file", table.get_ref(), text)
+}
 
-    reading.file(table.get_ref());
-    let Reading { sections, entries, trials, mut problems, .. } = reading;
-    let fingerprint = Fingerprint::of(&Value::from(text));
-    let rules = Rules { sections, book: Book::new(entries), fingerprint };
-    // Rules that were not understood keep no promise: the tests wait until they are.
-    if problems.is_empty() {
-        problems = trials.iter().filter_map(|trial| trial.run(&rules)).collect();
-    }
-    Problems::or_none(problems)?;
-    Ok(rules)
+pub(super) fn table(label: &str, table: &Table<'_>, text: &str) -> Result<Rules, Problems> {
+    Reading::new(text).finish(label, table, text)
 }
 
 struct Reading {
@@ -76,18 +70,31 @@ impl Reading {
         }
     }
 
+    fn finish(mut self, label: &str, table: &Table<'_>, text: &str) -> Result<Rules, Problems> {
+        self.file(label, table);
+        let Self { sections, entries, trials, mut problems, .. } = self;
+        let fingerprint = Fingerprint::of(&Value::from(text));
+        let rules = Rules { sections, book: Book::new(entries), fingerprint };
+        // Rules that were not understood keep no promise: the tests wait until they are.
+        if problems.is_empty() {
+            problems = trials.iter().filter_map(|trial| trial.run(&rules)).collect();
+        }
+        Problems::or_none(problems)?;
+        Ok(rules)
+    }
+
     fn line(&self, at: usize) -> usize {
         self.lines.partition_point(|start| *start <= at)
     }
 
     fn problem(&mut self, at: usize, what: impl Into<String>, cure: impl Into<String>) {
-        let problem = Problem { line: self.line(at), what: what.into(), cure: cure.into() };
+        let problem = Problem { line: self.line(at), at, what: what.into(), cure: cure.into() };
         self.problems.push(problem);
     }
 
-    fn file(&mut self, table: &Table<'_>) {
+    fn file(&mut self, label: &str, table: &Table<'_>) {
         self.keys(table, "the file", &["allow", "ask", "deny", "rule", "tests"]);
-        self.rule(table, "the top of the file".into(), &[], None);
+        self.rule(table, label.to_owned(), &[], None);
         for item in self.tables(table, "rule") {
             self.named_rule(&item);
         }
@@ -158,7 +165,7 @@ impl Reading {
         };
         if let (Some(expected), Some(tool), Some(caller)) = (expected, tool, caller) {
             let line = self.line(at);
-            self.trials.push(Trial { line, tool, caller, expected });
+            self.trials.push(Trial { line, at, tool, caller, expected });
         }
     }
 

@@ -9,6 +9,8 @@ use super::{Rules, Ruling};
 #[derive(Debug)]
 pub(super) struct Trial {
     pub(super) line: usize,
+    /// Where it begins in the text, in bytes.
+    pub(super) at: usize,
     pub(super) tool: ToolSpec,
     pub(super) caller: Caller,
     pub(super) expected: Ruling,
@@ -21,6 +23,7 @@ impl Trial {
         let got = Ruling::of(&explanation.verdict);
         (got != self.expected).then(|| Problem {
             line: self.line,
+            at: self.at,
             what: format!(
                 "a test expects `{}` and got `{}`: {}",
                 self.expected.as_str(),

@@ -353,12 +353,12 @@ async fn a_large_result_is_cut_and_its_whole_is_kept_for_its_caller() {
     let crib = crib([oracle.tool(large, Behaviour::Large(1_000))]);
     let report = run(&crib, vec![call("1", "large", json!({}))]).await;
     let response = &report.responses[0];
-    assert_eq!(
-        response.text(),
-        "xxxxxxxxxx\n\n[cut: 10 of 1000 bytes are shown. Call again with arguments that ask for \
-         less to see the rest]"
-    );
     let handle = response.whole.as_ref().unwrap();
+    let expected = format!(
+        "xxxxxxxxxx\n\n[cut: 10 of 1000 bytes are shown. Call again with arguments that ask for \
+         less to see the rest, or read it in pieces: call `read_result` with the handle `{handle}`]"
+    );
+    assert_eq!(response.text(), expected);
     let whole = crib.result(&Caller::local(), handle).await.unwrap();
     assert_eq!(whole.parts, [Part::text("x".repeat(1_000))]);
     assert!(crib.result(&Caller::new("local", "mallory"), handle).await.is_none());

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use toolcrib_core::{
-    AllowAll, BatchOptions, BoxFuture, Call, CallKey, Caller, Content, CribLimits, Effect, Ending,
-    ErrorKind, Intent, Ledger, LedgerError, Parked, Planned, Policy, Progress, RawArguments,
-    Reference, Request, ResultHandle, TicketError, TicketId, ToolError, ToolOutcome, ToolSpec,
-    Toolset, Verdict, raw_tool,
+    AllowAll, Ask, BatchOptions, BoxFuture, Call, CallKey, Caller, Content, CribLimits, Effect,
+    Ending, ErrorKind, Host, Intent, Ledger, LedgerError, Parked, Planned, Policy, Progress,
+    Question, RawArguments, Reference, Request, ResultHandle, TicketError, TicketId, Tool,
+    ToolError, ToolOutcome, ToolSpec, Toolset, Unanswered, Verdict, raw_tool,
 };
 use toolcrib_engine::Crib;
 use toolcrib_engine::ledger::MemoryLedger;
@@ -47,7 +47,7 @@ async fn what_cannot_be_recorded_does_not_run_unless_it_only_reads() {
     let down = "the ledger does not answer";
     assert_eq!(
         outcomes(&crib, &["read", "write", "wipe"]).await,
-        said(&[("done", down), ("busy", cause), ("busy", cause)])
+        said(&[("done", down), ("unavailable", cause), ("unavailable", cause)])
     );
     assert_eq!(oracle.runs(), [("read".to_owned(), json!({}))]);
 }
@@ -141,16 +141,99 @@ async fn progress_reaches_the_host_of_the_batch() {
     let crib = Crib::new([steps]).unwrap();
     let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
     let seen = Arc::new(Mutex::new(Vec::new()));
-    let sink = Arc::clone(&seen);
-    let options = BatchOptions {
-        progress: Some(Arc::new(move |_, progress| {
-            sink.lock().unwrap().extend(progress.message);
-        })),
-        ..BatchOptions::default()
-    };
+    let host: Arc<dyn Host> = Arc::new(Listener(Arc::clone(&seen)));
+    let options = BatchOptions { host: Some(host), ..BatchOptions::default() };
     let report = crib.run_with(&plan, vec![call("1", "steps")], options).await;
     assert_eq!(report.responses[0].text(), "1");
     assert_eq!(*seen.lock().unwrap(), ["step 1", "step 2"]);
+}
+
+/// Breaks after it was sent, and cannot be reached afterwards.
+fn lost(name: &str, effect: Effect) -> Arc<dyn Tool> {
+    raw_tool(ToolSpec { idempotent: true, ..spec(name, effect) }, |_, context| async move {
+        let kind = match context.attempt() {
+            1 => ErrorKind::Network,
+            _ => ErrorKind::Unavailable,
+        };
+        ToolOutcome::Failed(ToolError::new(kind, "nothing was sent"))
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_was_sent_once_is_never_said_to_be_unsent() {
+    let crib = Crib::builder().policy(AllowAll).build_fixed(
+        Toolset::of([lost("reads", Effect::Read), lost("writes", Effect::Write)]).unwrap(),
+    );
+    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let report = crib.run(&plan, vec![call("1", "reads"), call("2", "writes")]).await;
+    let said: Vec<_> = report
+        .responses
+        .iter()
+        .map(|response| {
+            (response.error().unwrap().kind, response.text().contains("nothing was sent"))
+        })
+        .collect();
+    assert_eq!(said, [(ErrorKind::Network, false), (ErrorKind::Network, false)]);
+    assert!(
+        report.responses[1].text().contains("may or may not"),
+        "{}",
+        report.responses[1].text()
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_tool_runs_longer_than_the_host_lets_any_of_them() {
+    let mut patient = spec("patient", Effect::Read);
+    patient.limits.timeout = Some(Duration::from_hours(1));
+    let patient = raw_tool(patient, |_, _| std::future::pending());
+    let longest_timeout = Some(Duration::from_secs(2));
+    let limits = CribLimits { longest_timeout, ..CribLimits::default() };
+    let crib = Crib::builder().limits(limits).build_fixed(Toolset::of([patient]).unwrap());
+    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let begun = tokio::time::Instant::now();
+    let report = crib.run(&plan, vec![call("1", "patient")]).await;
+    assert_eq!(report.responses[0].error().unwrap().kind, ErrorKind::Timeout);
+    assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+}
+
+struct Listener(Arc<Mutex<Vec<String>>>);
+
+impl Host for Listener {
+    fn progress(&self, _call: CallKey, progress: Progress) {
+        self.0.lock().unwrap().extend(progress.message);
+    }
+
+    fn answers(&self) -> &[Question] {
+        &[Question::Form]
+    }
+
+    fn ask(&self, _call: CallKey, ask: Ask) -> BoxFuture<'_, Result<Value, Unanswered>> {
+        Box::pin(std::future::ready(Ok(json!({ "asked": ask.params }))))
+    }
+}
+
+#[tokio::test]
+async fn a_tool_asks_the_host_of_its_batch_and_nobody_else() {
+    let asks = raw_tool(spec("asks", Effect::Read), |_, context| async move {
+        let ask = |question| context.ask(Ask { question, params: json!({ "q": 1 }) });
+        let (form, sample) = (ask(Question::Form).await, ask(Question::Sample).await);
+        let session = context.session();
+        ToolOutcome::Done(Content::text(format!("{form:?} {sample:?} {session:?}")))
+    });
+    let crib = Crib::new([asks]).unwrap();
+    let plan = crib.plan(&Caller::local(), Request::default().in_session("s1")).unwrap();
+    let host: Arc<dyn Host> = Arc::new(Listener(Arc::default()));
+    let options = BatchOptions { host: Some(host), ..BatchOptions::default() };
+    let with_host = crib.run_with(&plan, vec![call("1", "asks")], options).await;
+    let alone = crib.run(&plan, vec![call("1", "asks")]).await;
+    let texts = [with_host, alone].map(|report| report.responses[0].text());
+    assert_eq!(
+        texts,
+        [
+            r#"Ok(Object {"asked": Object {"q": Number(1)}}) Err(Unable) Some("s1")"#,
+            r#"Err(Unable) Err(Unable) Some("s1")"#,
+        ]
+    );
 }
 
 /// A ledger in memory that remembers every end it was told, and can break in its own ways.
@@ -239,7 +322,7 @@ async fn a_ledger_that_never_answers_is_one_that_is_down() {
     let crib = Crib::builder().ledger(ledger.clone()).build_fixed(Toolset::of(tools).unwrap());
     let (down, cause) =
         ("the ledger does not answer", "the ledger does not answer: no answer within 10s");
-    let expected = said(&[("done", down), ("busy", cause)]);
+    let expected = said(&[("done", down), ("unavailable", cause)]);
     assert_eq!(outcomes(&crib, &["read", "write"]).await, expected);
     // Whatever was written without a word of it has an end.
     assert_eq!(ledger.ends().iter().filter(|end| **end == Ending::NotExecuted).count(), 1);

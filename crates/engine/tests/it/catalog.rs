@@ -1,5 +1,6 @@
 //! Sources that are slow, dead, late or changed.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use proptest::prelude::*;
@@ -294,4 +295,88 @@ proptest! {
         });
         prop_assert_eq!(make(&pauses), make(&[0, 0, 0]));
     }
+}
+
+/// A tool that waits until it is let go, so that a call of it runs while the crib changes.
+fn waiting(gate: &Arc<tokio::sync::Notify>) -> Toolset {
+    let gate = Arc::clone(gate);
+    let spec = spec("wait", Effect::Read);
+    let tool = toolcrib_core::raw_tool(spec, move |_, _| {
+        let gate = Arc::clone(&gate);
+        async move {
+            gate.notified().await;
+            toolcrib_core::ToolOutcome::Done(toolcrib_core::Content::text("waited"))
+        }
+    });
+    Toolset::of([tool]).unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_replacement_starts_only_what_is_new_and_drops_no_running_call() {
+    let gate = Arc::new(tokio::sync::Notify::new());
+    // A second load of the kept source would say something else.
+    let kept = Scripted::default().then(NOW, Ok(tools(&["a"]))).then(NOW, Err("loaded twice"));
+    let kept: Arc<dyn Source> = Arc::new(kept);
+    let placed = |id: &str, source: &Arc<dyn Source>| {
+        (SourceId::new(id), Arc::clone(source), Duration::from_secs(5))
+    };
+    let leaving: Arc<dyn Source> = Arc::new(waiting(&gate));
+    let crib = Crib::builder()
+        .placed(placed("kept", &kept))
+        .placed(placed("leaving", &leaving))
+        .build()
+        .await;
+    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let running = tokio::spawn({
+        let (crib, plan) = (crib.clone(), plan.clone());
+        let call = toolcrib_core::Call::new("1", "wait", toolcrib_core::RawArguments::Absent);
+        async move { crib.run(&plan, vec![call]).await }
+    });
+    tokio::task::yield_now().await;
+    let fresh: Arc<dyn Source> = Arc::new(tools(&["b"]));
+    let sources = [placed("fresh", &fresh), placed("kept", &kept)];
+    let limits = toolcrib_core::CribLimits { max_calls: 3, ..Default::default() };
+    crib.replace(sources, Arc::new(toolcrib_core::AllowAll), limits).await;
+    assert_eq!(listed(&crib.catalog()), ["fresh/b", "kept/a"]);
+    assert_eq!(crib.executor().limits().max_calls, 3);
+    drop(leaving);
+    gate.notify_one();
+    assert_eq!(running.await.unwrap().responses[0].text(), "waited");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_replacement_that_nobody_waits_for_is_finished_all_the_same() {
+    let second = Duration::from_secs(1);
+    let slow = Scripted::default().then(second, Ok(tools(&["a"]))).then(second, Ok(tools(&["b"])));
+    let crib = Crib::builder().build().await;
+    let placed: (_, Arc<dyn Source>, _) =
+        (SourceId::new("slow"), Arc::new(slow.clone()), Duration::from_secs(5));
+    let (policy, limits) =
+        (Arc::new(toolcrib_core::AllowAll), toolcrib_core::CribLimits::default());
+    let replacing = crib.replace([placed], policy, limits);
+    assert!(tokio::time::timeout(second / 2, replacing).await.is_err());
+    tokio::time::sleep(second).await;
+    assert_eq!(listed(&crib.catalog()), ["slow/a"]);
+    // It is followed, too.
+    slow.change();
+    tokio::time::sleep(2 * second).await;
+    assert_eq!(listed(&crib.catalog()), ["slow/b"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_waits_for_a_change_hears_of_other_tools_and_not_of_the_same_again() {
+    let scripted = Scripted::default()
+        .then(NOW, Ok(tools(&["a"])))
+        .then(NOW, Ok(tools(&["a"])))
+        .then(NOW, Ok(tools(&["a", "b"])));
+    let crib = Crib::builder().source("s", scripted.clone()).build().await;
+    let id = SourceId::new("s");
+    let changed = crib.changed();
+    crib.reload(&id).await;
+    let second = tokio::time::timeout(Duration::from_secs(5), changed).await;
+    assert!(second.is_err(), "the same list is no change");
+    let changed = crib.changed();
+    crib.reload(&id).await;
+    tokio::time::timeout(Duration::from_secs(5), changed).await.unwrap();
+    assert_eq!(listed(&crib.catalog()), ["s/a", "s/b"]);
 }

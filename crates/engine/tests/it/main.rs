@@ -11,9 +11,18 @@ mod batch;
 mod batch_faults;
 mod batch_properties;
 mod catalog;
+mod library;
 mod lock;
 mod lock_properties;
 mod plan;
 mod plan_properties;
+mod reading;
 mod rules;
 mod tickets;
+mod tickets_expiry;
+mod witness;
+
+/// The beginning of a crib with the ledger that the tests are about.
+fn builder() -> toolcrib_engine::CribBuilder {
+    toolcrib_engine::Crib::builder()
+}

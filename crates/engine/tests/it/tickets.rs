@@ -1,4 +1,6 @@
 //! Parked calls: what is asked, who may answer, and how often.
+//!
+//! Every ledger must pass these: `crate::builder` gives a crib's beginning with a new one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,16 +14,19 @@ use toolcrib_core::{
 use toolcrib_engine::Crib;
 use toolcrib_testkit::{ByHand, Oracle, Scripted};
 
-fn alice() -> Caller {
+use crate::builder;
+
+pub(crate) fn alice() -> Caller {
     Caller::new("acme", "alice")
 }
 
 /// A crib whose default policy asks before `wipe`.
 fn crib(oracle: &Oracle) -> Crib {
-    Crib::new([oracle.echo("wipe", Effect::Destroy), oracle.echo("read", Effect::Read)]).unwrap()
+    let tools = [oracle.echo("wipe", Effect::Destroy), oracle.echo("read", Effect::Read)];
+    builder().build_fixed(Toolset::of(tools).unwrap())
 }
 
-async fn park(crib: &Crib, caller: &Caller, n: u32) -> (TicketId, Response) {
+pub(crate) async fn park(crib: &Crib, caller: &Caller, n: u32) -> (TicketId, Response) {
     let plan = crib.plan(caller, Request::default()).unwrap();
     let call = Call::new("1", "wipe", RawArguments::Value(json!({"n": n})));
     let report = crib.run(&plan, vec![call]).await;
@@ -78,7 +83,7 @@ async fn one_tenant_cannot_take_the_room_of_all_others() {
     let oracle = Oracle::default();
     let tools = Toolset::of([oracle.echo("wipe", Effect::Destroy)]).unwrap();
     let limits = CribLimits { max_calls: 2_000, ..CribLimits::default() };
-    let crib = Crib::builder().limits(limits).build_fixed(tools);
+    let crib = builder().limits(limits).build_fixed(tools);
     let plan = crib.plan(&alice(), Request::default()).unwrap();
     let call = |n: u32| Call::new(n.to_string(), "wipe", RawArguments::Value(json!({ "n": n })));
     let report = crib.run(&plan, (0..1_001).map(call).collect()).await;
@@ -91,7 +96,7 @@ async fn one_tenant_cannot_take_the_room_of_all_others() {
 async fn a_parked_call_of_an_exclusive_tool_can_be_approved() {
     let oracle = Oracle::default();
     let tools = Toolset::of([oracle.echo("wipe", Effect::Destroy)]).unwrap();
-    let crib = Crib::of(tools.respec(|spec| spec.traits.exclusive = true));
+    let crib = builder().build_fixed(tools.respec(|spec| spec.traits.exclusive = true));
     let plan = crib.plan(&alice(), Request::default().choose("wipe")).unwrap();
     let report = crib.run(&plan, vec![Call::new("1", "wipe", RawArguments::Absent)]).await;
     let Turn::Waiting(tickets) = report.turn() else { panic!("{report:?}") };
@@ -147,23 +152,6 @@ async fn of_64_redemptions_at_once_one_runs() {
     assert_eq!((run, oracle.count("wipe")), (1, 1));
 }
 
-#[tokio::test(start_paused = true)]
-async fn an_expired_ticket_says_so_and_several_may_be_open() {
-    let oracle = Oracle::default();
-    let limits = CribLimits { ticket_lifetime: Duration::from_secs(5), ..CribLimits::default() };
-    let tools = Toolset::of([oracle.echo("wipe", Effect::Destroy)]).unwrap();
-    let crib = Crib::builder().limits(limits).build_fixed(tools);
-    let (early, _) = park(&crib, &alice(), 1).await;
-    tokio::time::sleep(Duration::from_secs(3)).await;
-    let (late, _) = park(&crib, &alice(), 2).await;
-    assert_eq!(crib.tickets(&alice()).await.unwrap().len(), 2);
-    tokio::time::sleep(Duration::from_secs(3)).await;
-    let expired = crib.decide(&alice(), &Run::default(), &early, Decision::Approve).await;
-    assert_eq!(expired.err(), Some(TicketError::Expired));
-    assert!(crib.decide(&alice(), &Run::default(), &late, Decision::Approve).await.is_ok());
-    assert_eq!(oracle.runs(), [("wipe".to_owned(), json!({"n": 2}))]);
-}
-
 #[tokio::test]
 async fn a_tool_that_changed_or_a_policy_that_denies_now_stops_an_approval() {
     let oracle = Oracle::default();
@@ -171,7 +159,7 @@ async fn a_tool_that_changed_or_a_policy_that_denies_now_stops_an_approval() {
     let after = before.respec(|spec| spec.description.push_str(" And more."));
     let source =
         Scripted::default().then(Duration::ZERO, Ok(before)).then(Duration::ZERO, Ok(after));
-    let crib = Crib::builder().source("s", source).build().await;
+    let crib = builder().source("s", source).build().await;
     let (ticket, _) = park(&crib, &alice(), 1).await;
     crib.reload(&toolcrib_core::SourceId::new("s")).await;
     let refused = crib.decide(&alice(), &Run::default(), &ticket, Decision::Approve).await;
@@ -187,7 +175,7 @@ async fn an_approval_does_not_pass_to_the_same_words_of_another_source() {
     let source = Scripted::default()
         .then(Duration::ZERO, Ok(wipe(&asked)))
         .then(Duration::ZERO, Ok(Toolset::default()));
-    let crib = Crib::builder().source("asked", source).source("other", wipe(&other)).build().await;
+    let crib = builder().source("asked", source).source("other", wipe(&other)).build().await;
     let (ticket, _) = park(&crib, &alice(), 1).await;
     crib.reload(&toolcrib_core::SourceId::new("asked")).await;
     let refused = crib.decide(&alice(), &Run::default(), &ticket, Decision::Approve).await;
@@ -202,7 +190,7 @@ async fn a_tools_own_floor_asks_whatever_the_policy_allows() {
     let tools = Toolset::of([oracle.echo("read", Effect::Read)]).unwrap();
     let tools = tools.approval_required(|_| Some("it costs money".into()));
     let policy = ByHand::default().with("read", Verdict::Allow);
-    let crib = Crib::builder().policy(policy).build_fixed(tools);
+    let crib = builder().policy(policy).build_fixed(tools);
     let plan = crib.plan(&alice(), Request::default()).unwrap();
     let report = crib.run(&plan, vec![Call::new("1", "read", RawArguments::Absent)]).await;
     assert!(report.responses[0].text().starts_with("Waiting for approval: it costs money."));

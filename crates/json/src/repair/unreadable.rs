@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use super::MAX_BYTES;
-use crate::strict::MAX_DEPTH;
+use crate::strict::{MAX_DEPTH, MAX_VALUES};
 
 /// Characters of the input that a message may show.
 const SHOWN: usize = 32;
@@ -23,6 +23,14 @@ pub enum Unreadable {
         "nested deeper than {MAX_DEPTH} levels at {line}:{column}: write a flatter JSON document"
     )]
     TooDeep {
+        /// From 1.
+        line: usize,
+        /// From 1.
+        column: usize,
+    },
+    /// More values than are read.
+    #[error("more than {MAX_VALUES} values, the next at {line}:{column}: write a smaller document")]
+    TooMany {
         /// From 1.
         line: usize,
         /// From 1.

@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use crate::unseen::is_unseen;
+
 /// A place in a schema on one line.
 pub(super) fn place(pointer: &str) -> String {
     if pointer.is_empty() { "the root".to_owned() } else { format!("`{}`", line(pointer)) }
@@ -19,11 +21,11 @@ pub(super) fn shorten(text: &str, limit: usize) -> String {
     let mut line = String::new();
     let mut characters = text.chars();
     for character in characters.by_ref().take(limit) {
-        if is_harmless(character) {
-            line.push(character);
-        } else {
+        if is_unseen(character) {
             // Writing to a string does not fail.
             let _ = write!(line, "\\u{{{:x}}}", u32::from(character));
+        } else {
+            line.push(character);
         }
     }
     if characters.next().is_some() {
@@ -76,15 +78,4 @@ fn write_value(value: &Value, enough: usize, json: &mut String) {
             json.push('}');
         }
     }
-}
-
-/// Not a control character, and none that hides or reorders text.
-fn is_harmless(character: char) -> bool {
-    !(character.is_control()
-        || matches!(
-            character,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fe00}'..='\u{fe0f}'
-                | '\u{e0000}'..='\u{e0fff}'
-        ))
 }

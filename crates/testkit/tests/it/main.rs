@@ -2,3 +2,4 @@
 
 #[cfg(feature = "fuzz")]
 mod fuzz;
+mod hostile;

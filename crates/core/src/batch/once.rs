@@ -1,0 +1,95 @@
+//! A call under a key of its caller: it runs once, and whoever asks again gets the same answer.
+
+use super::record::asked;
+use super::run_one::Ended;
+use super::{Batch, recorded};
+use crate::advice;
+use crate::call::Call;
+use crate::catalog::Listed;
+use crate::ledger::{Begun, KeyEnd, Ledger, LedgerError, OnceKey};
+use crate::moment;
+use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
+use crate::tool::Arguments;
+
+/// Asks for the key of a call, if it has one. `Err`: the call does not run, and this is its answer.
+pub(super) async fn begin(
+    batch: &Batch,
+    call: &Call,
+    tool: &Listed,
+    arguments: &Arguments,
+) -> Result<Option<OnceKey>, Box<Ended>> {
+    let Some(key) = &call.key else { return Ok(None) };
+    let caller = batch.plan.caller().as_ref().clone();
+    let key = OnceKey { caller, tool: tool.spec.name.clone(), key: key.clone() };
+    if !key.fits() {
+        return Err(refused(ErrorKind::InvalidCall, advice::unfit_key()));
+    }
+    let ledger = &*batch.gate.ledger;
+    match asked(async { ledger.begin(&key, arguments.digest()).await }).await {
+        Ok(Begun::New) => {
+            moment::reached("key begun");
+            Ok(Some(key))
+        }
+        Ok(begun) => Err(follow(ledger, &key, begun).await),
+        Err(error) => Err(unrecorded(error)),
+    }
+}
+
+/// What was answered before; a call that waited for a person may have an end meanwhile.
+async fn follow(ledger: &dyn Ledger, key: &OnceKey, begun: Begun) -> Box<Ended> {
+    let first = answer(begun);
+    let ToolOutcome::Pending(pending) = &first.outcome else { return first };
+    let of_ticket = OnceKey::of_ticket(&key.caller, &pending.ticket);
+    match asked(async { ledger.recorded(&of_ticket).await }).await {
+        Ok(Begun::New) => {}
+        Ok(begun) => return answer(begun),
+        Err(error) => return unrecorded(error),
+    }
+    match asked(async { ledger.ticket(&pending.ticket, &key.caller).await }).await {
+        Ok(Some(_)) => first,
+        Ok(None) => {
+            let reason = "nobody decided about it in time".to_owned();
+            let denied = ToolOutcome::Denied { reason };
+            Box::new(Ended { replayed: true, ..Ended::unstarted(denied, Vec::new()) })
+        }
+        Err(error) => unrecorded(error),
+    }
+}
+
+/// What is said of a call that was begun before.
+pub(super) fn answer(begun: Begun) -> Box<Ended> {
+    match begun {
+        Begun::Ended(answer) => Box::new(recorded::read(answer)),
+        Begun::Unknown => Box::new(recorded::lost()),
+        Begun::Running | Begun::New => refused(ErrorKind::Busy, advice::key_runs()),
+        Begun::Conflict => refused(ErrorKind::InvalidCall, advice::key_of_another()),
+    }
+}
+
+/// Puts what came of a call on record under its keys. A call that certainly did not run frees the
+/// key of its caller, unless a person decided about it; a ticket stays used.
+pub(super) async fn settle(ledger: &dyn Ledger, keys: &[OnceKey], ended: &Ended) {
+    let decided = keys.iter().any(OnceKey::is_of_ticket);
+    for key in keys {
+        let end = match recorded::write(ended) {
+            _ if ended.did_not_run() && !decided => KeyEnd::Free,
+            None => KeyEnd::Lost,
+            Some(now) if key.is_of_ticket() => KeyEnd::Told { now, later: recorded::brief(ended) },
+            Some(answer) if decided => KeyEnd::Late(answer),
+            Some(answer) => KeyEnd::Answered(answer),
+        };
+        // A ledger that cannot write it now owes it, as it owes the end of the call.
+        let _ = asked(async { ledger.settle(key, end).await }).await;
+        moment::reached("key settled");
+    }
+}
+
+fn refused(kind: ErrorKind, message: String) -> Box<Ended> {
+    let error = ToolError::new(kind, message);
+    Box::new(Ended::unstarted(ToolOutcome::Failed(error), Vec::new()))
+}
+
+pub(super) fn unrecorded(error: LedgerError) -> Box<Ended> {
+    let error = ToolError::new(ErrorKind::Unavailable, advice::ledger_down()).because(error);
+    Box::new(Ended::unstarted(ToolOutcome::Failed(error), Vec::new()))
+}

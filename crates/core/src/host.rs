@@ -1,0 +1,83 @@
+//! The way back to whoever made the calls, while they run.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::BoxFuture;
+use crate::call::CallKey;
+use crate::context::Progress;
+
+/// What a running call may tell its host and ask of it. A host hears of its own calls only.
+///
+/// Every method has a default, so that a host says no more than it can do.
+pub trait Host: Send + Sync {
+    fn progress(&self, _call: CallKey, _progress: Progress) {}
+
+    fn log(&self, _call: CallKey, _entry: LogEntry) {}
+
+    /// Which questions `ask` has an answer for; servers are told of no others.
+    fn answers(&self) -> &[Question] {
+        &[]
+    }
+
+    /// Puts a question to the person, or to the model, behind the call.
+    fn ask(&self, _call: CallKey, _ask: Ask) -> BoxFuture<'_, Result<Value, Unanswered>> {
+        Box::pin(std::future::ready(Err(Unanswered::Unable)))
+    }
+}
+
+/// What a tool may ask for while it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Question {
+    /// Fields for a person to fill in.
+    Form,
+    /// An address for a person to open.
+    Address,
+    /// A completion by the host's model.
+    Sample,
+    /// The folders that the host works in.
+    Roots,
+}
+
+/// A question of a running call.
+///
+/// `params` and the answer have the shapes of the Model Context Protocol (`elicitation/create`,
+/// `sampling/createMessage`, `roots/list`), which are the ones that hosts know.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ask {
+    pub question: Question,
+    pub params: Value,
+}
+
+/// Why a question has no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Unanswered {
+    #[error("nobody can be asked")]
+    Unable,
+    #[error("the call was cancelled before there was an answer")]
+    Cancelled,
+}
+
+/// A line that a tool writes while it runs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LogEntry {
+    pub level: LogLevel,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub logger: Option<String>,
+    pub data: Value,
+}
+
+/// The levels of RFC 5424, from the lowest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogLevel {
+    Debug,
+    Info,
+    Notice,
+    Warning,
+    Error,
+    Critical,
+    Alert,
+    Emergency,
+}

@@ -1,0 +1,43 @@
+//! The attempts of a call, as the record has them.
+
+use std::borrow::Cow;
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+
+use super::Ending;
+
+/// One try at a call: a call that is harmless to repeat may have several.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// Milliseconds since 1970.
+    #[serde(rename = "at_ms")]
+    pub at: u64,
+    #[serde(rename = "took_ms")]
+    pub took: u64,
+    /// `done`, or why it failed: a word of `ErrorKind`.
+    pub ended: Cow<'static, str>,
+    /// Whether the other side may have seen it.
+    pub sent: bool,
+}
+
+/// How a call ended, and what was tried.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finish {
+    pub ending: Ending,
+    pub attempts: Vec<Attempt>,
+}
+
+impl Attempt {
+    pub(crate) fn new(at: SystemTime, took: Duration, ended: &'static str, sent: bool) -> Self {
+        let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        Self { at: milliseconds(since), took: milliseconds(took), ended: ended.into(), sent }
+    }
+}
+
+impl From<Ending> for Finish {
+    fn from(ending: Ending) -> Self {
+        Self { ending, attempts: Vec::new() }
+    }
+}

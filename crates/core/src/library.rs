@@ -1,0 +1,174 @@
+//! What a source offers beside tools: prompts, and resources with their templates.
+//!
+//! Definitions, questions and answers are JSON in the shapes of the Model Context Protocol, since
+//! nobody here looks into them: fields that we do not know survive.
+
+mod code;
+mod inquire;
+mod pattern;
+mod reader;
+mod seek;
+mod stock;
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::stream::{Stream, StreamExt};
+use serde_json::{Map, Value};
+
+use crate::BoxFuture;
+use crate::caller::Caller;
+use crate::context::CallContext;
+use crate::outcome::{ErrorKind, ToolError};
+use crate::source::SourceError;
+pub use code::{CodeLibrary, Stocked};
+pub use stock::{Held, KeptOut, Kind, Offer, Stock};
+
+/// A JSON object.
+pub type Fields = Map<String, Value>;
+
+/// The prompts and resources of a source.
+pub trait Library: Send + Sync {
+    /// Lists everything there is now. Empty lists mean that there is nothing; a library that
+    /// cannot tell fails.
+    fn load(&self) -> BoxFuture<'_, Result<Holdings, SourceError>>;
+
+    /// Resolves when a new `load` may say something else.
+    fn changed(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::pending())
+    }
+
+    /// Gives the result of an inquiry, as the protocol has it. Only the executor can make a
+    /// `CallContext`, so nobody reads without passing the gate.
+    fn answer<'a>(
+        &'a self,
+        inquiry: Inquiry,
+        context: &'a CallContext,
+    ) -> BoxFuture<'a, Result<Fields, ToolError>>;
+
+    /// Begins to tell of changes of one resource.
+    fn follow<'a>(
+        &'a self,
+        uri: &'a str,
+        _context: &'a CallContext,
+    ) -> BoxFuture<'a, Result<Following, ToolError>> {
+        let told = format!("changes of `{uri}` are told to nobody: read it again when you need it");
+        let refusal = Refusal::new(Refusal::METHOD_NOT_FOUND, told);
+        Box::pin(std::future::ready(Err(refusal.into_error(ErrorKind::Tool))))
+    }
+}
+
+/// All that a library has.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Holdings {
+    /// How the names of its prompts begin (`github__`), and what stands before the addresses of
+    /// its resources where rules name them. Empty: nothing.
+    pub stem: String,
+    /// Definitions of prompts: each with a `name`.
+    pub prompts: Vec<Arc<Fields>>,
+    /// Each with a `uri`.
+    pub resources: Vec<Arc<Fields>>,
+    /// Each with a `uriTemplate`.
+    pub templates: Vec<Arc<Fields>>,
+    /// How long one answer may take; `None`: the crib's time for a call.
+    pub timeout: Option<Duration>,
+    pub said: Arc<Said>,
+}
+
+/// What a server says of itself.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Said {
+    /// Name, version and whatever else it calls itself.
+    pub server: Fields,
+    pub capabilities: Fields,
+    pub instructions: Option<String>,
+    /// By the method of a list, what its result says besides (`ttlMs`, `cacheScope`).
+    pub hints: Fields,
+}
+
+/// One question to a library, with the parameters that the protocol has for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Inquiry {
+    pub about: About,
+    pub params: Fields,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum About {
+    /// A prompt, filled in (`prompts/get`).
+    Prompt,
+    /// What a resource holds (`resources/read`).
+    Resource,
+    /// Values for an argument of a prompt or of a template (`completion/complete`).
+    Completion,
+    /// From which level on log lines are told (`logging/setLevel`).
+    Level,
+}
+
+impl About {
+    /// The method of the protocol.
+    pub fn method(self) -> &'static str {
+        match self {
+            Self::Prompt => "prompts/get",
+            Self::Resource => "resources/read",
+            Self::Completion => "completion/complete",
+            Self::Level => "logging/setLevel",
+        }
+    }
+}
+
+/// Who inquires, and in which conversation, where the host keeps one.
+#[derive(Debug, Clone)]
+pub struct Visitor {
+    pub caller: Arc<Caller>,
+    pub session: Option<Arc<str>>,
+}
+
+/// Changes of one resource, told for as long as this is held.
+pub struct Following(Pin<Box<dyn Stream<Item = Fields> + Send>>);
+
+impl Following {
+    /// `updates`: the parameters of each notification; dropping it ends the following.
+    pub fn new(updates: impl Stream<Item = Fields> + Send + 'static) -> Self {
+        Self(Box::pin(updates))
+    }
+
+    /// The next change. `None`: nobody tells of any more.
+    pub async fn next(&mut self) -> Option<Fields> {
+        self.0.next().await
+    }
+}
+
+/// An error as the protocol has it, for clients that read its code.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Refusal {
+    pub code: i32,
+    pub message: String,
+    pub data: Option<Value>,
+}
+
+impl Refusal {
+    pub const METHOD_NOT_FOUND: i32 = -32601;
+    pub const INVALID_PARAMS: i32 = -32602;
+    /// In the revisions before 2026-07-28, which says `INVALID_PARAMS` of it.
+    pub const NO_RESOURCE: i32 = -32002;
+    pub const CLIENT_LACKS: i32 = -32021;
+
+    pub fn new(code: i32, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), data: None }
+    }
+
+    #[must_use]
+    pub fn with(self, data: Value) -> Self {
+        Self { data: Some(data), ..self }
+    }
+
+    /// The same for whoever reads words.
+    pub fn into_error(self, kind: ErrorKind) -> ToolError {
+        let mut error = ToolError::new(kind, self.message.clone());
+        error.refusal = Some(Box::new(self));
+        error
+    }
+}

@@ -1,0 +1,67 @@
+//! An inquiry as a tool that reads, so that it passes the gate that calls pass.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::oneshot;
+
+use super::{Following, Inquiry, Library};
+use crate::BoxFuture;
+use crate::content::Content;
+use crate::context::CallContext;
+use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
+use crate::spec::ToolSpec;
+use crate::tool::{Arguments, Tool};
+
+/// Largest answer, in bytes of JSON.
+const LARGEST: usize = 8 * 1024 * 1024;
+
+pub(super) struct Reader {
+    pub(super) spec: ToolSpec,
+    pub(super) library: Arc<dyn Library>,
+    pub(super) wish: Wish,
+}
+
+pub(super) enum Wish {
+    Answer(Inquiry),
+    Follow(String, Mutex<Option<oneshot::Sender<Following>>>),
+}
+
+impl Tool for Reader {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call<'a>(&'a self, _: Arguments, context: &'a CallContext) -> BoxFuture<'a, ToolOutcome> {
+        Box::pin(async move {
+            let done = match &self.wish {
+                Wish::Answer(inquiry) => self.answer(inquiry, context).await,
+                Wish::Follow(uri, to) => self.follow(uri, to, context).await,
+            };
+            ToolOutcome::from(done)
+        })
+    }
+}
+
+impl Reader {
+    async fn answer(&self, inquiry: &Inquiry, context: &CallContext) -> Result<Content, ToolError> {
+        let extra = self.library.answer(inquiry.clone(), context).await?;
+        if serde_json::to_vec(&extra).map_or(usize::MAX, |bytes| bytes.len()) > LARGEST {
+            let told = format!("the answer is larger than {LARGEST} bytes: ask for less of it");
+            return Err(ToolError::new(ErrorKind::Tool, told));
+        }
+        Ok(Content { extra, ..Content::default() })
+    }
+
+    async fn follow(
+        &self,
+        uri: &str,
+        to: &Mutex<Option<oneshot::Sender<Following>>>,
+        context: &CallContext,
+    ) -> Result<Content, ToolError> {
+        let following = self.library.follow(uri, context).await?;
+        let to = to.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // Whoever wanted it has gone: it ends with this.
+        let _ = to.map(|to| to.send(following));
+        Ok(Content::default())
+    }
+}

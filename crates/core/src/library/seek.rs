@@ -1,0 +1,130 @@
+//! Which library an inquiry is for, and which rules it must pass.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::stock::{Held, Kind, Offer, Stock};
+use super::{About, Fields, Inquiry, Refusal};
+use crate::caller::Caller;
+use crate::outcome::{ErrorKind, ToolError};
+use crate::policy::Policy;
+use crate::spec::ToolSpec;
+
+/// Where an inquiry goes.
+pub(super) struct Found {
+    pub(super) from: Arc<Held>,
+    /// What runs in its name.
+    pub(super) spec: ToolSpec,
+}
+
+impl Stock {
+    /// The library that answers; what the caller may not see is not there.
+    pub(super) fn seek(
+        &self,
+        inquiry: &Inquiry,
+        caller: &Caller,
+        policy: &dyn Policy,
+    ) -> Result<Found, ToolError> {
+        let seen = |offer: &&Offer| policy.sees(caller, &offer.spec);
+        let text = |key: &str| inquiry.params.get(key).and_then(Value::as_str);
+        let found = match inquiry.about {
+            About::Prompt => {
+                let name = text("name").unwrap_or_default();
+                let offer = self.get(Kind::Prompt, name).filter(seen);
+                offer.map(Found::of).ok_or_else(|| no_prompt(name))
+            }
+            About::Resource => self.resource(text("uri").unwrap_or_default(), caller, policy),
+            About::Completion => {
+                let about = inquiry.params.get("ref");
+                let text = |key: &str| about?.get(key)?.as_str();
+                let (name, uri) = (text("name"), text("uri").unwrap_or_default());
+                let is_prompt = text("type") == Some("ref/prompt");
+                let prompt = name.filter(|_| is_prompt);
+                let offer = prompt.and_then(|name| self.get(Kind::Prompt, name));
+                let offer = offer.or_else(|| self.get(Kind::Template, uri)).filter(seen);
+                match offer {
+                    Some(offer) => Ok(Found::of(offer)),
+                    None if is_prompt => Err(no_prompt(name.unwrap_or_default())),
+                    None => self.resource(uri, caller, policy),
+                }
+            }
+            About::Level => {
+                let spec = |held: &Held| held.spec(Kind::Resource, "logging", &Fields::new());
+                let sole = self.sole("logging", |held| policy.sees(caller, &spec(held)));
+                let found = sole.map(|held| Found::at(held, Kind::Resource, "logging"));
+                found.ok_or_else(|| Refusal::new(Refusal::METHOD_NOT_FOUND, "nobody logs").told())
+            }
+        }?;
+        let is_permitted = policy.sees(caller, &found.spec);
+        if is_permitted { Ok(found) } else { Err(missing(inquiry)) }
+    }
+
+    fn resource(
+        &self,
+        uri: &str,
+        caller: &Caller,
+        policy: &dyn Policy,
+    ) -> Result<Found, ToolError> {
+        if let Some(offer) = self.get(Kind::Resource, uri) {
+            // Whose address it is, it stays: no template of another reaches it.
+            return Ok(Found::of(offer));
+        }
+        let mut templates = self.seen(Kind::Template, caller, policy);
+        let template = templates
+            .find(|offer| offer.pattern.as_ref().is_some_and(|pattern| pattern.matches(uri)));
+        // A server may have more than it lists; with several, nobody knows whose it is.
+        let from = template.map(|offer| &offer.from);
+        let seen =
+            |held: &Held| policy.sees(caller, &held.spec(Kind::Resource, uri, &Fields::new()));
+        let from = from.or_else(|| self.sole("resources", seen));
+        let found = from.map(|held| Found::at(held, Kind::Resource, uri));
+        found.ok_or_else(|| no_resource(uri))
+    }
+
+    /// The only library of those in sight whose server says that it can do this.
+    fn sole(&self, capability: &str, is_seen: impl Fn(&Held) -> bool) -> Option<&Arc<Held>> {
+        let can = |held: &&Arc<Held>| held.holdings.said.capabilities.contains_key(capability);
+        let mut able = self.libraries.iter().filter(can).filter(|held| is_seen(held));
+        able.next().filter(|_| able.next().is_none())
+    }
+}
+
+impl Found {
+    fn of(offer: &Offer) -> Self {
+        Self { from: Arc::clone(&offer.from), spec: ToolSpec::clone(&offer.spec) }
+    }
+
+    /// Something that no list names.
+    fn at(held: &Arc<Held>, kind: Kind, key: &str) -> Self {
+        Self { from: Arc::clone(held), spec: held.spec(kind, key, &Fields::new()) }
+    }
+}
+
+impl Refusal {
+    fn told(self) -> ToolError {
+        self.into_error(ErrorKind::InvalidArguments)
+    }
+}
+
+/// What whoever may not know of something is told.
+fn missing(inquiry: &Inquiry) -> ToolError {
+    let text = |key: &str| inquiry.params.get(key).and_then(Value::as_str).unwrap_or_default();
+    match inquiry.about {
+        About::Resource => no_resource(text("uri")),
+        About::Prompt => no_prompt(text("name")),
+        About::Completion | About::Level => {
+            Refusal::new(Refusal::INVALID_PARAMS, "there is no such prompt or resource").told()
+        }
+    }
+}
+
+fn no_prompt(name: &str) -> ToolError {
+    let told = format!("there is no prompt `{}`: list the prompts", crate::name::shown(name));
+    Refusal::new(Refusal::INVALID_PARAMS, told).told()
+}
+
+fn no_resource(uri: &str) -> ToolError {
+    let told = format!("there is no resource `{}`: list them", crate::name::shown(uri));
+    Refusal::new(Refusal::NO_RESOURCE, told).with(json!({ "uri": uri })).told()
+}

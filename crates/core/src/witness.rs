@@ -1,0 +1,92 @@
+//! Whoever sees what the gate decides and how calls end: logs, figures, traces, an audit.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::BoxFuture;
+use crate::call::CallKey;
+use crate::caller::Caller;
+use crate::catalog::Listed;
+use crate::context::Progress;
+use crate::fingerprint::Fingerprint;
+use crate::ledger::LedgerError;
+use crate::outcome::ToolOutcome;
+use crate::ticket::TicketId;
+use crate::tool::Arguments;
+use crate::trace::Trace;
+
+/// Sees every call that comes to the gate: once when it is decided, and once when it is over.
+///
+/// A copy of another call of its batch is no call of its own, nor is one that is answered from the
+/// record under its key.
+pub trait Witness: Send + Sync {
+    /// A call was decided on, and nothing of it has run. An error stops a call that may change
+    /// something, as one of the ledger does; a call that only reads should not be kept waiting.
+    fn decided<'a>(&'a self, call: Decided<'a>) -> BoxFuture<'a, Result<(), LedgerError>>;
+
+    /// A call is over; must return at once.
+    fn ended(&self, call: Over<'_>);
+
+    /// A call tells how far it is; must return at once.
+    fn progress(&self, _call: CallKey, _progress: &Progress) {}
+}
+
+/// A call that was decided on.
+#[derive(Clone, Copy)]
+pub struct Decided<'a> {
+    pub key: CallKey,
+    pub caller: &'a Arc<Caller>,
+    pub tool: &'a Listed,
+    pub arguments: &'a Arguments,
+    pub ruling: Ruling<'a>,
+    /// The ticket that it waits under, or by which it comes back.
+    pub ticket: Option<&'a TicketId>,
+    /// Which policy decided, if it can tell.
+    pub policy: Option<Fingerprint>,
+    pub trace: Option<Trace>,
+}
+
+/// What is to become of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ruling<'a> {
+    Allowed,
+    /// A person is asked, for this reason.
+    Asked(&'a str),
+    Denied(&'a str),
+}
+
+/// A call that is over.
+#[derive(Clone, Copy)]
+pub struct Over<'a> {
+    pub key: CallKey,
+    pub caller: &'a Arc<Caller>,
+    /// The name that was called, which came from a model.
+    pub name: &'a str,
+    /// `None`: the caller has no tool of this name.
+    pub tool: Option<&'a Listed>,
+    pub outcome: &'a ToolOutcome,
+    /// Whether `decided` told of it before; if not, the call itself was refused.
+    pub was_decided: bool,
+    pub attempts: u32,
+    pub waited: Duration,
+    pub ran: Duration,
+    pub trace: Option<Trace>,
+}
+
+impl Ruling<'_> {
+    /// One word for records.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Allowed => "allow",
+            Self::Asked(_) => "ask",
+            Self::Denied(_) => "deny",
+        }
+    }
+
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Allowed => None,
+            Self::Asked(reason) | Self::Denied(reason) => Some(reason),
+        }
+    }
+}

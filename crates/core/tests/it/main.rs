@@ -1,0 +1,3 @@
+//! What no door of the gate can show by itself.
+
+mod redact;

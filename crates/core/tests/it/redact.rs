@@ -1,0 +1,183 @@
+//! A secret survives in none of the forms it may be written in.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use base64::Engine;
+use base64::prelude::{BASE64_STANDARD, BASE64_STANDARD_NO_PAD, BASE64_URL_SAFE};
+use percent_encoding::{CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+use toolcrib_core::{Content, ErrorKind, Part, Redactor, Reference, Secret, ToolError};
+
+fn redactor(secrets: &[&str]) -> Redactor {
+    Redactor::new(secrets.iter().map(|secret| Secret::new(*secret)))
+}
+
+fn hex(text: &str) -> String {
+    text.bytes().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+/// As some writers of JSON do it: everything that is not ASCII as `\u`, and a slash escaped.
+fn ascii_json(text: &str) -> String {
+    text.encode_utf16().fold(String::new(), |mut written, unit| {
+        let _ = match u8::try_from(unit).map(char::from) {
+            Ok(slash @ ('/' | '"' | '\\')) => write!(written, "\\{slash}"),
+            Ok(plain @ ' '..='~') => write!(written, "{plain}"),
+            _ => write!(written, "\\u{unit:04x}"),
+        };
+        written
+    })
+}
+
+fn json_text(text: &str) -> String {
+    let quoted = Value::from(text).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
+/// The forms that a secret has whatever stands beside it.
+fn forms(secret: &str) -> Vec<String> {
+    let once = json_text(secret);
+    let lower = utf8_percent_encode(secret, NON_ALPHANUMERIC).to_string().to_lowercase();
+    let mut forms = vec![
+        secret.to_owned(),
+        hex(secret),
+        hex(secret).to_uppercase(),
+        utf8_percent_encode(secret, NON_ALPHANUMERIC).to_string(),
+        utf8_percent_encode(secret, CONTROLS).to_string(),
+        utf8_percent_encode(secret, NON_ALPHANUMERIC).to_string().replace("%20", "+"),
+        json_text(&once),
+        once,
+        ascii_json(secret),
+        json_text(&ascii_json(secret)),
+    ];
+    // Lower case spoils the letters of the secret itself.
+    if secret.to_lowercase() == secret {
+        forms.push(lower);
+    }
+    forms
+}
+
+proptest! {
+    #[test]
+    fn no_secret_survives_whatever_it_is_written_as(
+        secret in "[!-~é日🦀][ -~é日🦀]{4,30}[!-~é日🦀]",
+        before in "[a-zß ]{0,8}",
+        after in "[a-zß ]{0,8}",
+    ) {
+        let redactor = redactor(&[&secret]);
+        for form in forms(&secret) {
+            let text = format!("{before}\n{form}\n{after}");
+            let masked = redactor.text(&text);
+            prop_assert!(!masked.contains(&form), "{text:?} became {masked:?}");
+            prop_assert!(masked.contains("[secret]"), "{text:?} became {masked:?}");
+            let kept = masked.starts_with(&before) && masked.ends_with(&after);
+            prop_assert!(kept, "{text:?} became {masked:?}");
+        }
+    }
+
+    #[test]
+    fn in_base64_only_the_neighbours_stay(
+        secret in "[!-~é日][ -~é日]{4,30}[!-~é日]",
+        before in "[a-z]{0,7}",
+        after in "[a-z]{0,7}",
+    ) {
+        let redactor = redactor(&[&secret]);
+        let whole = format!("{before}{secret}{after}");
+        for engine in [&BASE64_STANDARD, &BASE64_STANDARD_NO_PAD, &BASE64_URL_SAFE] {
+            let text = engine.encode(&whole);
+            let masked = redactor.text(&text);
+            let rest = masked.replace("[secret]", "");
+            let most = (before.len() * 8).div_ceil(6) + (after.len() * 8).div_ceil(6) + 2;
+            prop_assert!(masked.len() != text.len() || rest != text, "{text} stayed");
+            prop_assert!(rest.len() <= most, "{text} became {masked}");
+        }
+    }
+
+    #[test]
+    fn a_text_without_a_secret_stays_as_it_is(text in "\\PC{0,200}") {
+        let redactor = redactor(&["0123456789abcdefghij"]);
+        prop_assert!(matches!(redactor.text(&text), Cow::Borrowed(same) if same == text));
+    }
+}
+
+#[test]
+fn every_place_of_a_result_is_searched() {
+    let secret = "s3cr3t-token";
+    let said = || format!("a {secret} b");
+    let extra = || Map::from_iter([(said(), json!({"deep": [said()]}))]);
+    let data = BASE64_STANDARD.encode(said());
+    let mut content = Content {
+        parts: vec![
+            Part::Text { text: said(), extra: extra() },
+            Part::Image { data: data.clone(), mime: "image/png".into(), extra: extra() },
+            Part::File { data: "AAAA".into(), mime: said(), name: said(), extra: extra() },
+            Part::File { data, mime: said(), name: said(), extra: extra() },
+            Part::Link { uri: said(), mime: Some(said()), name: Some(said()), extra: extra() },
+        ],
+        structured: Some(json!([said(), {"a": said()}, 1, null])),
+        references: vec![Reference { id: said(), title: said(), url: Some(said()), text: said() }],
+        reminder: Some(said()),
+        extra: extra(),
+    };
+    redactor(&[secret]).content(&mut content);
+    let masked = || "a [secret] b".to_owned();
+    let extra = || Map::from_iter([(masked(), json!({"deep": [masked()]}))]);
+    let expected = Content {
+        parts: vec![
+            Part::Text { text: masked(), extra: extra() },
+            Part::text("[secret]"),
+            Part::File { data: "AAAA".into(), mime: masked(), name: masked(), extra: extra() },
+            Part::text("[secret]"),
+            Part::Link {
+                uri: masked(),
+                mime: Some(masked()),
+                name: Some(masked()),
+                extra: extra(),
+            },
+        ],
+        structured: Some(json!([masked(), {"a": masked()}, 1, null])),
+        references: vec![Reference {
+            id: masked(),
+            title: masked(),
+            url: Some(masked()),
+            text: masked(),
+        }],
+        reminder: Some(masked()),
+        extra: extra(),
+    };
+    assert_eq!(content, expected);
+}
+
+#[test]
+fn an_error_is_masked_with_its_causes() {
+    let cause = std::io::Error::other("with key s3cr3t-token");
+    let mut error = ToolError::new(ErrorKind::Tool, "no: s3cr3t-token").because(cause);
+    error.content = Some(Box::new(Content::text("s3cr3t-token")));
+    redactor(&["s3cr3t-token"]).error(&mut error);
+    assert_eq!(format!("{error:?}"), "tool: no: [secret] (with key [secret])");
+    assert_eq!(error.content, Some(Box::new(Content::text("[secret]"))));
+}
+
+#[test]
+fn neighbours_overlaps_and_numbers_are_masked() {
+    let redactor = redactor(&["abcdef", "defghi", "abcdefghijkl", "123456", " padded-one\n"]);
+    assert_eq!(redactor.text("xabcdefghiy"), "x[secret]y");
+    assert_eq!(redactor.text("abcdefabcdef"), "[secret][secret]");
+    assert_eq!(redactor.text("abcdefghijkl."), "[secret].");
+    assert_eq!(redactor.text("key=padded-one;"), "key=[secret];");
+    let mut value = json!({"pin": 123_456, "n": 12});
+    redactor.value(&mut value);
+    assert_eq!(value, json!({"pin": "[secret]", "n": 12}));
+}
+
+#[test]
+fn short_secrets_and_no_secrets_mask_nothing() {
+    for redactor in [redactor(&[]), redactor(&["short", "  a  "])] {
+        assert!(redactor.is_idle());
+        assert!(matches!(redactor.text("short a"), Cow::Borrowed("short a")));
+    }
+}

@@ -1,0 +1,49 @@
+//! The library of one source: its last good lists, and whether the last load gave any.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::timeout;
+use toolcrib_core::{Held, Holdings, Library, SourceId};
+
+pub(super) struct Kept {
+    library: Arc<dyn Library>,
+    deadline: Duration,
+    last: Mutex<Option<Arc<Holdings>>>,
+    failed: AtomicBool,
+}
+
+impl Kept {
+    pub(super) fn new(library: Arc<dyn Library>, deadline: Duration) -> Self {
+        Self { library, deadline, last: Mutex::default(), failed: AtomicBool::new(false) }
+    }
+
+    pub(super) fn library(&self) -> &Arc<dyn Library> {
+        &self.library
+    }
+
+    pub(super) fn failed(&self) -> bool {
+        self.failed.load(Ordering::Acquire)
+    }
+
+    /// On a task of its own, so that one that blocks its thread delays no other.
+    pub(super) async fn load(&self) {
+        let library = Arc::clone(&self.library);
+        let mut task = tokio::spawn(async move { library.load().await });
+        let loaded = timeout(self.deadline, &mut task).await;
+        task.abort();
+        let holdings = loaded.ok().and_then(Result::ok).and_then(Result::ok);
+        self.failed.store(holdings.is_none(), Ordering::Release);
+        if let Some(mut holdings) = holdings {
+            holdings.unhide();
+            *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(holdings));
+        }
+    }
+
+    pub(super) fn held(&self, source: &SourceId) -> Option<Held> {
+        let holdings = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
+        let (source, library) = (source.clone(), Arc::clone(&self.library));
+        Some(Held { source, library, holdings, stale: self.failed() })
+    }
+}

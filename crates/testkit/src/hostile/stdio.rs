@@ -1,0 +1,67 @@
+//! The server as a program: a message is a line.
+
+use std::fs::OpenOptions;
+use std::io::{self, BufRead, Write};
+use std::thread;
+use std::time::Duration;
+
+use super::answer::{Memory, Request, Step, steps};
+use super::script::Script;
+
+/// Serves standard input until it closes.
+pub(super) fn run(script: &Script) -> io::Result<()> {
+    if let Some(count) = script.setting("stderr") {
+        let noise = vec![b'~'; usize::try_from(count).unwrap_or_default()];
+        thread::spawn(move || io::stderr().write_all(&noise));
+    }
+    let memory = Memory::default();
+    for line in io::stdin().lock().split(b'\n') {
+        let line = line?;
+        record(script, &line)?;
+        let Some(request) = Request::read(&line) else { continue };
+        let steps = steps(script, &memory, &request);
+        // One that waits must not keep the others from being answered.
+        if steps.iter().any(|step| matches!(step, Step::Wait(_) | Step::Endless(_))) {
+            thread::spawn(move || steps.into_iter().try_for_each(carry_out));
+        } else {
+            steps.into_iter().try_for_each(carry_out)?;
+        }
+    }
+    if script.has("stays") {
+        thread::sleep(Duration::from_hours(24));
+    }
+    Ok(())
+}
+
+/// Appends a line to the record, if one is kept.
+pub(super) fn record(script: &Script, line: &[u8]) -> io::Result<()> {
+    let Some(path) = script.text("record") else { return Ok(()) };
+    let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+    file.write_all(&[line, b"\n"].concat())
+}
+
+fn carry_out(step: Step) -> io::Result<()> {
+    let mut output = io::stdout().lock();
+    match step {
+        Step::Message(bytes) => output.write_all(&[bytes.as_slice(), b"\n"].concat())?,
+        Step::Bytes(bytes) => output.write_all(&bytes)?,
+        Step::Endless(bytes) => loop {
+            output.write_all(&bytes)?;
+        },
+        Step::Wait(pause) => {
+            drop(output);
+            thread::sleep(pause);
+            return Ok(());
+        }
+        Step::Exit => {
+            output.flush()?;
+            end();
+        }
+    }
+    output.flush()
+}
+
+#[expect(clippy::exit, reason = "it is told to end without a word, from any thread")]
+fn end() -> ! {
+    std::process::exit(1)
+}
