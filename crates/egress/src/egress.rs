@@ -1,0 +1,172 @@
+//! The way out, and one request through it.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::{Either, select};
+use h2::Reason;
+use http_body_util::Full;
+use hyper_util::client::legacy::connect::capture_connection;
+use hyper_util::client::legacy::{Client, Error as ClientError};
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use tokio::time::{Instant, timeout, timeout_at};
+use url::Url;
+
+use crate::connect::{Connector, Dial, Guard, Tcp};
+use crate::error::{EgressError, Kind, Phase};
+use crate::lookup::{Lookup, SystemLookup};
+use crate::network::Network;
+use crate::origin::Origin;
+use crate::request::{Request, Timeouts};
+use crate::response::Response;
+use crate::rules::{Reach, Refusal, Rules};
+use crate::{sdk, tls};
+
+/// A guarded way out to the network. Cheap to clone; clones share one pool of connections and one
+/// set of rules.
+#[derive(Clone)]
+pub struct Egress {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    guard: Arc<Guard>,
+    http: Client<Connector, Full<Bytes>>,
+    sdk: reqwest::Client,
+}
+
+const IDLE_CONNECTION: Duration = Duration::from_mins(1);
+const IDLE_CONNECTIONS: usize = 32;
+/// A connection of HTTP/2 that many requests share must not be dead for long.
+const STILL_THERE: Duration = Duration::from_secs(20);
+/// Longest that a clock adds to now.
+const LONGEST: Duration = Duration::from_hours(24 * 365);
+
+impl Egress {
+    /// Reaches the named origins (scheme, host and port as they are) and nothing else. They may be
+    /// private: the operator named them.
+    pub fn only(
+        named: impl IntoIterator<Item = Url>,
+        network: Network,
+    ) -> Result<Self, EgressError> {
+        Self::with_lookup(Reach::Named, named, network, SystemLookup)
+    }
+
+    /// Reaches besides the named origins every public address, and what `network` opens of the
+    /// private ones: for addresses that others name.
+    pub fn open(
+        named: impl IntoIterator<Item = Url>,
+        network: Network,
+    ) -> Result<Self, EgressError> {
+        Self::with_lookup(Reach::Public, named, network, SystemLookup)
+    }
+
+    /// The same with a lookup of the caller's own.
+    pub fn with_lookup(
+        reach: Reach,
+        named: impl IntoIterator<Item = Url>,
+        network: Network,
+        lookup: impl Lookup,
+    ) -> Result<Self, EgressError> {
+        let rules = Rules::new(named, reach, network)?;
+        Self::through(Guard { rules, lookup: Arc::new(lookup) }, Tcp::Real)
+    }
+
+    pub(crate) fn through(guard: Guard, tcp: Tcp) -> Result<Self, EgressError> {
+        let guard = Arc::new(guard);
+        let tls = tls::config()?;
+        let sdk = sdk::client(Arc::clone(&guard), tls.clone())?;
+        let connector = Connector((Dial(Arc::clone(&guard), tcp), tls).into());
+        let http = Client::builder(TokioExecutor::new())
+            .timer(TokioTimer::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE_CONNECTION)
+            .pool_max_idle_per_host(IDLE_CONNECTIONS)
+            .http2_keep_alive_interval(STILL_THERE)
+            .http2_keep_alive_timeout(STILL_THERE)
+            .build(connector);
+        Ok(Self { shared: Arc::new(Shared { guard, http, sdk }) })
+    }
+
+    /// Whether a URL may be reached, as far as can be told without a lookup.
+    pub fn check(&self, url: &Url) -> Result<(), EgressError> {
+        self.origin(url).map(|_| ())
+    }
+
+    fn origin(&self, url: &Url) -> Result<Origin, EgressError> {
+        self.shared.guard.rules.check(url).map_err(|refusal| refusal.to_error())
+    }
+
+    /// For the transport of the MCP SDK, which takes nothing else. It reaches names of the named
+    /// origins only; the caller must have [`check`](Self::check)ed the URL, since an address in a
+    /// URL needs no lookup that could refuse it.
+    pub fn client(&self) -> &reqwest::Client {
+        &self.shared.sdk
+    }
+
+    /// Sends a request once. A redirect comes back as it is.
+    pub async fn send(&self, request: Request) -> Result<Response, EgressError> {
+        let place = self.origin(&request.url)?;
+        let Timeouts { connect, first_byte, idle, total } = request.timeouts;
+        let end = Instant::now() + total.min(LONGEST);
+        let mut message = request.into_message()?;
+        let mut captured = capture_connection(&mut message);
+        let mut answering = self.shared.http.request(message);
+        // The message is given to a connection at the moment that one is captured, not before.
+        let connecting = async {
+            let captured = captured.wait_for_connection_metadata();
+            match select(&mut answering, std::pin::pin!(captured)).await {
+                Either::Left((answer, _)) => Some(answer),
+                Either::Right(_) => None,
+            }
+        };
+        let answered = timeout_at(end, timeout(connect, connecting)).await;
+        let answered = match answered {
+            Ok(Ok(answered)) => answered,
+            Ok(Err(_)) => return Err(EgressError::timeout(Phase::Connect, &place).unsent()),
+            Err(_) => return Err(EgressError::timeout(Phase::Total, &place).unsent()),
+        };
+        let answer = match answered {
+            Some(answer) => answer,
+            None => match timeout_at(end, timeout(first_byte, &mut answering)).await {
+                Ok(Ok(answer)) => answer,
+                Ok(Err(_)) => return Err(EgressError::timeout(Phase::FirstByte, &place)),
+                Err(_) => return Err(EgressError::timeout(Phase::Total, &place)),
+            },
+        };
+        let was_given = captured.connection_metadata().is_some();
+        let answer = answer.map_err(|error| failed(error, &place, was_given))?;
+        let (head, body) = answer.into_parts();
+        Ok(Response { status: head.status, headers: head.headers, body, place, idle, end })
+    }
+}
+
+/// `was_given`: whether a connection had the message.
+fn failed(error: ClientError, place: &Origin, was_given: bool) -> EgressError {
+    let mut was_given = was_given;
+    let mut next: Option<&(dyn Error + 'static)> = Some(&error);
+    while let Some(cause) = next {
+        if let Some(refusal) = cause.downcast_ref::<Refusal>() {
+            return refusal.to_error();
+        }
+        was_given &= !cause.downcast_ref::<h2::Error>().is_some_and(was_turned_away);
+        next = cause.source();
+    }
+    if error.is_connect() {
+        let message = format!("`{place}` cannot be connected to");
+        return EgressError::new(Kind::NotConnected, message).unsent().because(error);
+    }
+    let broken = EgressError::new(Kind::Broken, format!("`{place}`: the line broke"));
+    let broken = if was_given { broken } else { broken.unsent() };
+    broken.because(error)
+}
+
+/// Whether the other side says that it did nothing with the request: HTTP/2 has words for it.
+fn was_turned_away(error: &h2::Error) -> bool {
+    let reason = error.reason();
+    let refused = error.is_reset() && reason == Some(Reason::REFUSED_STREAM);
+    let leaving = error.is_go_away() && reason == Some(Reason::NO_ERROR);
+    error.is_remote() && (refused || leaving)
+}

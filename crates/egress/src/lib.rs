@@ -1,0 +1,32 @@
+//! The only way out to the network: guarded, bounded, without redirects.
+//!
+//! Read in this order: [`Egress`], [`Request`], [`Response`], [`EgressError`], then `rules` (who
+//! may be reached), `address` (what is public) and `connect` (the judge before each connection).
+//!
+//! No other crate names an HTTP client. A URL is judged twice: as it is written, and by every
+//! address its name leads to at the moment of connecting; what was judged is what is connected to.
+
+mod address;
+mod connect;
+mod egress;
+mod error;
+mod lookup;
+mod network;
+mod origin;
+mod request;
+mod response;
+mod rules;
+mod sdk;
+#[cfg(test)]
+mod tests;
+mod tls;
+mod unpack;
+
+pub use address::not_public;
+pub use egress::Egress;
+pub use error::{EgressError, Kind, Phase};
+pub use lookup::{Looking, Lookup, SystemLookup};
+pub use network::{Network, NotANetwork, Target};
+pub use request::{Body, Request, Timeouts};
+pub use response::Response;
+pub use rules::Reach;

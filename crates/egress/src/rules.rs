@@ -1,0 +1,174 @@
+//! Who may be reached.
+
+use std::net::IpAddr;
+
+use url::{Host, Url};
+
+use crate::address::not_public;
+use crate::error::EgressError;
+use crate::network::Network;
+use crate::origin::Origin;
+
+/// What one way out may reach.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    pub(crate) named: Vec<Origin>,
+    pub(crate) reach: Reach,
+    pub(crate) network: Network,
+}
+
+/// How far a way out goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// The origins that the operator named, and nothing else.
+    Named,
+    /// Besides them every public address, and what the operator opened of the private ones.
+    Public,
+}
+
+/// On whose word an origin is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// The operator named it, so it may be anywhere.
+    Named,
+    /// Somebody else did.
+    Peer,
+}
+
+/// Why not. The text is for models; `detail` for the operator.
+#[derive(Debug, thiserror::Error)]
+#[error("`{place}` may not be reached: {why}")]
+pub(crate) struct Refusal {
+    pub(crate) place: String,
+    pub(crate) why: &'static str,
+    pub(crate) detail: Option<String>,
+}
+
+const NOT_NAMED: &str = "it is none of the origins that the configuration names";
+const NOT_PUBLIC: &str =
+    "it is not a public address; the operator can name it, or open it under `network.private`";
+const LOCAL_NAME: &str = "its name is one for private networks; the operator can name it, or open \
+                          its address under `network.private`";
+
+/// Longest URL; the HTTP library takes no longer ones.
+const LONGEST: usize = 60_000;
+
+/// Ends of names that never lead to the public.
+const LOCAL_ENDS: &[&str] =
+    &["localhost", "local", "internal", "intranet", "private", "corp", "lan", "home", "home.arpa"];
+
+/// Services of clouds that hand out credentials.
+const METADATA: &[&str] =
+    &["metadata", "metadata.google.internal", "metadata.goog", "instance-data", "rancher-metadata"];
+
+/// Ports of other protocols, whose servers might take a request for a command.
+const OTHER_PROTOCOLS: &[u16] = &[
+    1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102,
+    103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465,
+    512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993,
+    995, 1719, 1720, 1723, 2049, 3659, 4045, 5060, 5061, 6000, 6379, 6566, 6665, 6666, 6667, 6668,
+    6669, 6679, 6697, 10080, 11211,
+];
+
+impl Rules {
+    pub(crate) fn new(
+        named: impl IntoIterator<Item = Url>,
+        reach: Reach,
+        network: Network,
+    ) -> Result<Self, EgressError> {
+        let named: Result<_, Refusal> = named.into_iter().map(|url| plain_origin(&url)).collect();
+        Ok(Self { named: named.map_err(|refusal| refusal.to_error())?, reach, network })
+    }
+
+    /// Where a URL leads, if it may be reached as far as can be told without a lookup.
+    pub(crate) fn check(&self, url: &Url) -> Result<Origin, Refusal> {
+        let origin = plain_origin(url)?;
+        self.standing(&origin)?;
+        Ok(origin)
+    }
+
+    pub(crate) fn standing(&self, origin: &Origin) -> Result<Standing, Refusal> {
+        let refuse = |why| Err(Refusal::new(origin, why));
+        if self.named.contains(origin) {
+            return Ok(Standing::Named);
+        }
+        if self.reach == Reach::Named {
+            return refuse(NOT_NAMED);
+        }
+        if OTHER_PROTOCOLS.contains(&origin.port) {
+            return refuse("its port belongs to another protocol");
+        }
+        match &origin.host {
+            Host::Ipv4(address) => self.admit(origin, IpAddr::V4(*address))?,
+            Host::Ipv6(address) => self.admit(origin, IpAddr::V6(*address))?,
+            Host::Domain(name) => self.admit_name(origin, name)?,
+        }
+        Ok(Standing::Peer)
+    }
+
+    /// Whether an address that a peer's origin leads to may be reached.
+    pub(crate) fn admit(&self, origin: &Origin, address: IpAddr) -> Result<(), Refusal> {
+        let Some(what) = not_public(address) else { return Ok(()) };
+        let opened = |address| {
+            self.network.private.iter().any(|target| target.contains(address, origin.port))
+        };
+        if opened(address) || opened(address.to_canonical()) {
+            return Ok(());
+        }
+        let detail = format!("`{origin}` leads to {address}, which is {what}");
+        Err(Refusal { detail: Some(detail), ..Refusal::new(origin, NOT_PUBLIC) })
+    }
+
+    fn admit_name(&self, origin: &Origin, name: &str) -> Result<(), Refusal> {
+        let refuse = |why| Err(Refusal::new(origin, why));
+        // With a dot at its end a name is the same to a resolver, but not to a list of names.
+        if name.is_empty() || name.ends_with('.') {
+            return refuse("its name ends in a dot; write it without");
+        }
+        if METADATA.contains(&name) {
+            return refuse("it hands out a machine's credentials");
+        }
+        let ends = |end: &str| {
+            name.strip_suffix(end).is_some_and(|front| front.is_empty() || front.ends_with('.'))
+        };
+        // Where something private is open, the addresses decide.
+        if self.network.private.is_empty() && LOCAL_ENDS.iter().any(|end| ends(end)) {
+            return refuse(LOCAL_NAME);
+        }
+        Ok(())
+    }
+}
+
+impl Refusal {
+    fn new(place: &Origin, why: &'static str) -> Self {
+        Self { place: place.to_string(), why, detail: None }
+    }
+
+    pub(crate) fn to_error(&self) -> EgressError {
+        let error = EgressError::refused(self.to_string());
+        match &self.detail {
+            Some(detail) => error.because(detail.clone()),
+            None => error,
+        }
+    }
+}
+
+/// The origin of a URL that is nothing but an address of ours to reach.
+fn plain_origin(url: &Url) -> Result<Origin, Refusal> {
+    let place = || {
+        let host = url.host_str().unwrap_or_default();
+        format!("{}://{host}", url.scheme()).chars().take(200).collect()
+    };
+    let refuse = |why| Refusal { place: place(), why, detail: None };
+    let origin = Origin::of(url).ok_or_else(|| refuse("only `http` and `https` are"))?;
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(refuse("it carries a name or password; put it into a header"));
+    }
+    if origin.port == 0 {
+        return Err(refuse("there is no port 0"));
+    }
+    if url.as_str().len() > LONGEST {
+        return Err(refuse("it is longer than 60000 bytes"));
+    }
+    Ok(origin)
+}

@@ -1,0 +1,9 @@
+//! Requests over real sockets of this machine, and refusals that open none.
+
+mod answers;
+mod bounds;
+mod failures;
+mod refusals;
+mod server;
+mod timeouts;
+mod tls;
