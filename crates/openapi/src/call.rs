@@ -1,0 +1,211 @@
+//! One call of an API: a draft, credentials, the way out, an outcome.
+
+mod trouble;
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, COOKIE};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use tokio::time::Instant;
+use toolcrib_core::{Arguments, CallContext, Redactor, Secret, ToolError, ToolOutcome};
+use toolcrib_egress::{Body, Request, Timeouts};
+use url::Url;
+
+use crate::auth::{Grants, Keyring, Shown, Ways, is_rejection};
+use crate::operation::Operation;
+use crate::request::Draft;
+use crate::response::Answer;
+use crate::server::Server;
+
+const TRACE: HeaderName = HeaderName::from_static("traceparent");
+
+/// What all calls of one API share.
+pub(crate) struct Api {
+    pub(crate) server: Server,
+    pub(crate) keyring: Keyring,
+    pub(crate) grants: std::sync::Arc<Grants>,
+    pub(crate) ways: Ways,
+    /// Sent with every request, in place of what arguments say.
+    pub(crate) headers: HeaderMap,
+    pub(crate) idempotency_header: Option<HeaderName>,
+    /// Whether requests carry the place of their call in a trace.
+    pub(crate) trace_context: bool,
+    pub(crate) timeout: Duration,
+    pub(crate) max_response_bytes: u64,
+    /// Knows all secrets of the settings.
+    pub(crate) redactor: Redactor,
+}
+
+/// The tokens that one call has been given: nothing else knows them all.
+type Tokens = Vec<Secret>;
+
+impl Api {
+    /// Calls an operation. Nothing of a secret is in the outcome, also if the API echoes it.
+    pub(crate) async fn call(
+        &self,
+        operation: &Operation,
+        arguments: &Arguments,
+        context: &CallContext,
+    ) -> ToolOutcome {
+        let draft = match Draft::new(operation, arguments.fields()) {
+            Ok(draft) => draft,
+            Err(error) => return ToolOutcome::Failed(error),
+        };
+        self.send(operation, draft, context).await
+    }
+
+    /// Sends a draft; `operation` says which server and which credentials it takes.
+    pub(crate) async fn send(
+        &self,
+        operation: &Operation,
+        mut draft: Draft,
+        context: &CallContext,
+    ) -> ToolOutcome {
+        draft.headers.extend(self.headers.clone());
+        if let Some(name) = self.idempotency_header.clone().filter(|_| !only_reads(&draft.method)) {
+            // The same in every attempt of the call, so that the API can tell a repetition.
+            if let Ok(key) = HeaderValue::from_str(&context.key().to_string()) {
+                draft.headers.insert(name, key);
+            }
+        }
+        if let Some(trace) = context.trace().filter(|_| self.trace_context)
+            && let Ok(place) = HeaderValue::from_str(&trace.to_string())
+        {
+            draft.headers.insert(TRACE, place);
+        }
+        let mut tokens = Tokens::new();
+        let mut outcome = match self.attempts(operation, draft, context, &mut tokens).await {
+            Ok(answer) => answer.outcome(),
+            Err(error) => ToolOutcome::Failed(error),
+        };
+        self.redact(&mut outcome, tokens);
+        outcome
+    }
+
+    /// Once, and once more with a new token if the first is not accepted: such a call has not
+    /// been let in, so nothing is done twice.
+    async fn attempts(
+        &self,
+        operation: &Operation,
+        draft: Draft,
+        context: &CallContext,
+        tokens: &mut Tokens,
+    ) -> Result<Answer, ToolError> {
+        let shown = self.keyring.choose(operation, context.caller())?;
+        let base = self.server.of(operation.server.as_deref());
+        let first = self.written(draft.clone(), &shown, None, tokens).await?;
+        let answer = self.exchange(first, &base, context).await?;
+        let is_granted = shown.iter().any(|shown| shown.grant().is_some());
+        if !is_granted || !is_rejection(answer.status) {
+            return Ok(answer);
+        }
+        let rejected = tokens.clone();
+        match self.written(draft, &shown, Some(&rejected), tokens).await {
+            Ok(second) => self.exchange(second, &base, context).await,
+            // The answer of the API says more than the silence of the token server.
+            Err(_) => Ok(answer),
+        }
+    }
+
+    async fn written(
+        &self,
+        mut draft: Draft,
+        shown: &[Shown],
+        rejected: Option<&Tokens>,
+        tokens: &mut Tokens,
+    ) -> Result<Draft, ToolError> {
+        let mut granted = 0;
+        for shown in shown {
+            let token = match shown.grant() {
+                None => None,
+                Some(grant) => {
+                    let rejected = rejected.and_then(|rejected| rejected.get(granted));
+                    granted += 1;
+                    let base = &self.server.base;
+                    Some(self.grants.token(&grant, base, rejected, &self.ways).await?)
+                }
+            };
+            shown.write(token.as_ref(), &mut draft)?;
+            tokens.extend(token);
+        }
+        Ok(draft)
+    }
+
+    async fn exchange(
+        &self,
+        draft: Draft,
+        base: &Url,
+        context: &CallContext,
+    ) -> Result<Answer, ToolError> {
+        let url = draft.url(base)?;
+        let only_reads = only_reads(&draft.method);
+        let has_body = draft.method != Method::HEAD;
+        let left = context.deadline().saturating_duration_since(Instant::now());
+        let total = self.timeout.min(left);
+        let usual = Timeouts::default();
+        let connect = usual.connect.min(total);
+        let mut request = Request::new(draft.method, url.clone());
+        request.timeouts = Timeouts { connect, first_byte: total, idle: total, total };
+        request.headers = draft.headers;
+        if let Some(cookie) = cookie(request.headers.get(COOKIE), &draft.cookies)? {
+            request.headers.insert(COOKIE, cookie);
+        }
+        if let Some(payload) = draft.body {
+            request.headers.insert(CONTENT_TYPE, payload.media);
+            request.body = Body::Bytes(payload.bytes);
+        }
+        let told = |error| trouble::told(error, only_reads, self.max_response_bytes);
+        let response = self.ways.api.send(request).await.map_err(told)?;
+        let (status, headers) = (response.status, response.headers.clone());
+        let is_refusal = !status.is_success();
+        let body = match response.bytes(self.max_response_bytes).await {
+            Ok(body) => body,
+            // It says how large the body would be.
+            Err(_) if !has_body => Bytes::new(),
+            // A refusal is one, however its explanation ends.
+            Err(_) if is_refusal => Bytes::new(),
+            Err(error) => return Err(told(error)),
+        };
+        Ok(Answer { status, headers, body, url, only_reads })
+    }
+
+    fn redact(&self, outcome: &mut ToolOutcome, tokens: Tokens) {
+        // Tokens first: one may hold another secret, and would not be known any more without it.
+        for redactor in [&Redactor::new(tokens), &self.redactor] {
+            match outcome {
+                ToolOutcome::Done(content) => redactor.content(content),
+                ToolOutcome::Failed(error) => redactor.error(error),
+                ToolOutcome::Denied { .. } | ToolOutcome::Pending(_) => {}
+            }
+        }
+    }
+}
+
+/// What the protocol itself calls safe.
+fn only_reads(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
+}
+
+/// The cookies of the settings, if there are any, before those of the call: most servers take the
+/// first of a name.
+fn cookie(
+    configured: Option<&HeaderValue>,
+    pairs: &[crate::request::Pair],
+) -> Result<Option<HeaderValue>, ToolError> {
+    if pairs.is_empty() {
+        return Ok(None);
+    }
+    let configured = configured.and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let pairs = pairs.iter().map(|pair| match &pair.value {
+        Some(value) => format!("{}={value}", pair.name),
+        None => pair.name.clone(),
+    });
+    let all: Vec<String> = configured.into_iter().chain(pairs).collect();
+    let mut value = crate::request::value_of("cookie", &all.join("; "))?;
+    value.set_sensitive(true);
+    Ok(Some(value))
+}
+
+#[cfg(test)]
+mod tests;

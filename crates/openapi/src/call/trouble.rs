@@ -1,0 +1,42 @@
+//! Requests without an answer: what a model is told, and whether it was sent.
+
+use toolcrib_core::{ErrorKind, ToolError};
+use toolcrib_egress::{EgressError, Kind};
+
+/// `only_reads`: it could not have changed anything. `limit`: the largest answer, in bytes.
+pub(super) fn told(error: EgressError, only_reads: bool, limit: u64) -> ToolError {
+    let unsent = error.never_sent();
+    let (kind, advice) = match error.kind {
+        Kind::Refused => (
+            ErrorKind::Tool,
+            "Nothing was sent. Do not repeat the call; tell the user that the configuration of \
+             this source does not allow it",
+        ),
+        Kind::TooLarge if only_reads => (
+            ErrorKind::Tool,
+            "Ask for less at a time: fewer items on a page, fewer fields, a narrower filter",
+        ),
+        Kind::TooLarge => (
+            ErrorKind::Tool,
+            "The call has taken effect and only its answer is not shown: do not repeat it",
+        ),
+        Kind::NotConnected | Kind::Broken | Kind::Timeout(_) if unsent => {
+            (ErrorKind::Unavailable, "Nothing was sent. Try again later, or tell the user")
+        }
+        Kind::NotConnected | Kind::Broken if only_reads => {
+            (ErrorKind::Network, "Try again, or tell the user")
+        }
+        Kind::NotConnected | Kind::Broken => (ErrorKind::Network, PERHAPS),
+        Kind::Timeout(_) if only_reads => {
+            (ErrorKind::Timeout, "Ask for less at a time, or try again later")
+        }
+        Kind::Timeout(_) => (ErrorKind::Timeout, PERHAPS),
+    };
+    let bound = match error.kind {
+        Kind::TooLarge => format!(" (the bound is {limit} bytes)"),
+        Kind::Refused | Kind::NotConnected | Kind::Broken | Kind::Timeout(_) => String::new(),
+    };
+    ToolError::new(kind, format!("{error}{bound}. {advice}")).because(error)
+}
+
+const PERHAPS: &str = "The call may or may not have taken effect: check before you repeat it";

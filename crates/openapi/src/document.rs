@@ -1,0 +1,86 @@
+//! Documents as operations and the specs of their tools.
+//!
+//! Reading order: `references` loads a document with those that it refers to, `operations` finds
+//! its operations, `names` names them, `convert` makes each an [`Operation`] and a [`ToolSpec`]
+//! by way of `parameters`, `body` and `responses`, and `schema` is where all schemas go through.
+//!
+//! `OpenAPI` 3.0, 3.1 and 3.2 and Swagger 2.0 are one way here: what differs is asked where it
+//! differs. Nothing of a document is trusted: an operation that cannot be called as it stands is
+//! refused with the reason, and costs no other.
+
+mod arguments;
+mod body;
+mod convert;
+mod error;
+mod fields;
+mod library;
+mod media;
+mod names;
+mod operations;
+mod parameters;
+mod parse;
+mod path;
+mod references;
+mod responses;
+mod schema;
+mod security;
+mod servers;
+mod spec;
+mod text;
+
+use futures_util::FutureExt;
+use indexmap::IndexMap;
+use toolcrib_core::ToolSpec;
+
+pub use error::{DocumentError, Note, Refused, Report};
+pub(crate) use references::{Folder, Nothing, References};
+pub(crate) use security::{KeyPlace, SecurityScheme};
+pub(crate) use servers::Server;
+
+use crate::operation::Operation;
+use crate::settings::ApiSettings;
+
+/// What a document says, ready to be called.
+pub(crate) struct Api {
+    /// In the order of the document, each with the spec of its tool.
+    pub(crate) operations: Vec<(Operation, ToolSpec)>,
+    /// Of the document as a whole; the first is proposed.
+    pub(crate) servers: Vec<Server>,
+    /// By name.
+    pub(crate) schemes: IndexMap<String, SecurityScheme>,
+    pub(crate) report: Report,
+}
+
+/// The version of the format.
+struct Format {
+    text: String,
+}
+
+/// Reads a document, and through `beside` those that it refers to.
+///
+/// `settings.document` says what references are relative to; the text is that document's.
+pub(crate) async fn read(
+    text: &str,
+    beside: &dyn References,
+    settings: &ApiSettings,
+) -> Result<Api, DocumentError> {
+    let mut notes = error::Notes::default();
+    let library = references::load(text, beside, settings, &mut notes).await?;
+    convert::convert(&library, settings, notes)
+}
+
+/// The tools of a document, and what became of it. Reads nothing but the text.
+pub fn inspect(
+    text: &str,
+    settings: &ApiSettings,
+) -> Result<(Vec<ToolSpec>, Report), DocumentError> {
+    // Nothing is waited for where there is nothing to load.
+    let Some(api) = read(text, &Nothing, settings).now_or_never() else {
+        return Err(DocumentError::NoVersion);
+    };
+    let api = api?;
+    Ok((api.operations.into_iter().map(|(_, spec)| spec).collect(), api.report))
+}
+
+#[cfg(test)]
+mod tests;

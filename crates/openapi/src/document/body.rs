@@ -1,0 +1,254 @@
+//! The body of a request, and the arguments that it is made of.
+
+use http::Method;
+use serde_json::{Value, json};
+
+use super::arguments::Taken;
+use super::convert::Context;
+use super::fields::{self, Flat};
+use super::library::Site;
+use super::media::{self, Kind};
+use super::operations::Found;
+use super::parameters::{Declared, In, collection, named};
+use super::schema::{Argument, Part};
+use super::text::{flag, member};
+use crate::operation::{Body, BodyShape, Field, FieldEncoding};
+
+/// A body as a document declares it.
+struct Sent<'l> {
+    media: String,
+    schema: Option<Site<'l>>,
+    encoding: Option<Site<'l>>,
+    required: bool,
+    description: Option<&'l str>,
+}
+
+/// Media types of a body to choose from; many operations may share it.
+const MOST_MEDIA: usize = 100;
+
+/// The body of an operation of `OpenAPI` 3, if it has one.
+pub(super) fn of_operation<'l>(
+    context: &mut Context<'l>,
+    found: &Found<'l>,
+    taken: &mut Taken,
+    about: &str,
+) -> Result<Option<(Body, Vec<Argument>)>, String> {
+    let method = &found.method;
+    let Some(site) = found.operation.get("requestBody") else { return Ok(None) };
+    let site = context.library.follow(site).map_err(|why| format!("of its body {why}"))?;
+    let required = flag(site.value, "required");
+    let offers = site.get("content").into_iter().flat_map(Site::members).take(MOST_MEDIA);
+    let best = offers
+        .filter(|(media, _)| media::is_media(media))
+        .min_by_key(|(media, offer)| (loses_files(context, media, *offer), media::rank(media)));
+    let Some((media, offer)) = best else {
+        return if required { Err("its body has no media type".to_owned()) } else { Ok(None) };
+    };
+    let offer = context.library.follow(offer).unwrap_or(offer);
+    let sent = Sent {
+        media: media.clone(),
+        schema: offer.get("schema"),
+        encoding: offer.get("encoding"),
+        required,
+        description: member(site.value, "description"),
+    };
+    // `GET` with a body means nothing to RFC 9110: what may be left out is.
+    if (method == Method::GET || method == Method::HEAD) && !required {
+        return Ok(None);
+    }
+    Ok(convert(context, &sent, taken, about))
+}
+
+/// Whether a form has files, which only `multipart` sends as they are.
+fn loses_files(context: &Context<'_>, media: &str, offer: Site<'_>) -> bool {
+    let schema = offer.get("schema").filter(|_| media::kind(media) == Kind::Form);
+    let flat = schema.and_then(|schema| fields::flatten(context.library, schema));
+    flat.is_some_and(|flat| flat.fields.values().any(|field| files(context, *field).is_some()))
+}
+
+/// The body of an operation of Swagger 2, of which it is a parameter, or several.
+pub(super) fn of_parameters<'l>(
+    context: &mut Context<'l>,
+    operation: Site<'l>,
+    declared: &[Declared<'l>],
+    taken: &mut Taken,
+    about: &str,
+) -> Option<(Body, Vec<Argument>)> {
+    let consumes = operation.get("consumes").or_else(|| context.library.root(0).get("consumes"));
+    let consumes = consumes.into_iter().flat_map(Site::items);
+    let consumes: Vec<&str> = consumes
+        .take(MOST_MEDIA)
+        .filter_map(|media| media.value.as_str())
+        .filter(|media| media::is_media(media))
+        .collect();
+    if let Some(body) = declared.iter().find(|declared| declared.into == In::Body) {
+        let media = consumes.iter().min_by_key(|media| media::rank(media));
+        let sent = Sent {
+            media: (*media.unwrap_or(&"application/json")).to_owned(),
+            schema: body.site.get("schema"),
+            encoding: None,
+            required: flag(body.site.value, "required"),
+            description: member(body.site.value, "description"),
+        };
+        return convert(context, &sent, taken, about);
+    }
+    let form: Vec<&Declared<'l>> =
+        declared.iter().filter(|declared| declared.into == In::Form).collect();
+    if form.is_empty() {
+        return None;
+    }
+    let has_files = form.iter().any(|field| member(field.site.value, "type") == Some("file"));
+    let is_multipart = |media: &&str| media::kind(media) == Kind::Multipart;
+    let only_multipart = !consumes.is_empty() && consumes.iter().all(is_multipart);
+    let media = if has_files || only_multipart {
+        "multipart/form-data"
+    } else {
+        "application/x-www-form-urlencoded"
+    };
+    let required = form.iter().any(|field| flag(field.site.value, "required"));
+    let flat = Flat::of(form.iter().map(|field| (field.name, field.site)));
+    let encodings = |site: Site<'l>| FieldEncoding {
+        style: collection(site).map(|(style, _)| style),
+        explode: collection(site).map(|(_, explode)| explode),
+        ..FieldEncoding::default()
+    };
+    let Some(names) = taken.fields(flat.fields.keys().copied()) else {
+        return Some(whole_form(media, required, taken));
+    };
+    let mut fields = Vec::new();
+    let mut arguments = Vec::new();
+    for ((name, site), argument) in flat.fields.iter().zip(names) {
+        let bytes = member(site.value, "type") == Some("file");
+        let mut part = context.sent.part(*site, about);
+        if bytes {
+            part.hold_files(false);
+        }
+        let name = (*name).to_owned();
+        let required = flag(site.value, "required");
+        arguments.push(Argument { name: argument.clone(), part, required });
+        fields.push(Field { argument, name, encoding: encodings(*site), bytes });
+    }
+    let shape = BodyShape::Fields(fields);
+    Some((Body { media: media.to_owned(), required, shape }, arguments))
+}
+
+/// A form of which two fields would have one name.
+fn whole_form(media: &str, required: bool, taken: &mut Taken) -> (Body, Vec<Argument>) {
+    let schema = json!({ "type": "object" });
+    let argument = taken.body();
+    let part = Part::of(schema.clone());
+    let arguments = vec![Argument { name: argument.clone(), part, required }];
+    let shape = BodyShape::Whole { argument, schema };
+    (Body { media: media.to_owned(), required, shape }, arguments)
+}
+
+fn convert<'l>(
+    context: &mut Context<'l>,
+    sent: &Sent<'l>,
+    taken: &mut Taken,
+    about: &str,
+) -> Option<(Body, Vec<Argument>)> {
+    let kind = media::kind(&sent.media);
+    let is_split = matches!(kind, Kind::Json | Kind::Form | Kind::Multipart);
+    let flat = sent.schema.filter(|_| is_split);
+    let flat = flat.and_then(|schema| fields::flatten(context.library, schema));
+    if let Some(flat) = flat {
+        if flat.fields.is_empty() && !sent.required {
+            return None;
+        }
+        if let Some(names) = taken.fields(flat.fields.keys().copied()) {
+            return Some(of_fields(context, sent, &flat, names, about));
+        }
+    }
+    let mut part = match sent.schema {
+        Some(schema) if is_split => context.sent.part(schema, about),
+        _ if is_split => Part::of(json!({})),
+        _ => Part::of(json!({ "type": "string" })),
+    };
+    part.describe(sent.description);
+    let is_text = sent.schema.is_some_and(|schema| is_text(context, schema));
+    match kind {
+        Kind::Bytes if !is_text => part.hold_bytes(),
+        Kind::Xml => part.describe(Some("The body as XML text.")),
+        Kind::Json | Kind::Form | Kind::Multipart | Kind::Text | Kind::Bytes => {}
+    }
+    let argument = taken.body();
+    let shape = BodyShape::Whole { argument: argument.clone(), schema: part.outline() };
+    let body = Body { media: media::sendable(&sent.media), required: sent.required, shape };
+    Some((body, vec![Argument { name: argument, part, required: sent.required }]))
+}
+
+fn of_fields<'l>(
+    context: &mut Context<'l>,
+    sent: &Sent<'l>,
+    flat: &Flat<'l>,
+    names: Vec<String>,
+    about: &str,
+) -> (Body, Vec<Argument>) {
+    let is_json = media::is_json(&sent.media);
+    let is_multipart = media::kind(&sent.media) == Kind::Multipart;
+    let mut fields = Vec::new();
+    let mut arguments = Vec::new();
+    for ((name, site), argument) in flat.fields.iter().zip(names) {
+        let files = files(context, *site).filter(|_| !is_json);
+        let mut part = context.sent.part(*site, about);
+        match files {
+            Some(files) if is_multipart => part.hold_files(files == Files::Many),
+            Some(Files::One) => part.hold_bytes(),
+            Some(Files::Many) | None => {}
+        }
+        // A body that may be left out has no field that must be there.
+        let required = sent.required && flat.required.contains(name);
+        let encoding =
+            sent.encoding.and_then(|all| all.get(name)).map(|site| encoding(site, files.is_some()));
+        let encoding = encoding.unwrap_or_default();
+        arguments.push(Argument { name: argument.clone(), part, required });
+        fields.push(Field { argument, name: (*name).to_owned(), encoding, bytes: files.is_some() });
+    }
+    let shape = BodyShape::Fields(fields);
+    (Body { media: media::sendable(&sent.media), required: sent.required, shape }, arguments)
+}
+
+fn encoding(site: Site<'_>, is_file: bool) -> FieldEncoding {
+    let medias = member(site.value, "contentType").unwrap_or_default().split(',').take(20);
+    let medias = medias.map(str::trim).filter(|media| media::is_media(media));
+    let medias: Vec<&str> = medias.collect();
+    FieldEncoding {
+        // A file says itself which of them it is.
+        media: if is_file {
+            Some(medias.join(", ")).filter(|medias| !medias.is_empty())
+        } else {
+            medias.first().map(|media| media::sendable(media))
+        },
+        style: member(site.value, "style").and_then(named),
+        explode: site.value.get("explode").and_then(Value::as_bool),
+        allow_reserved: flag(site.value, "allowReserved"),
+    }
+}
+
+/// What a field holds that holds bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Files {
+    One,
+    Many,
+}
+
+/// `None`: the field holds no bytes.
+fn files(context: &Context<'_>, field: Site<'_>) -> Option<Files> {
+    let field = context.library.follow(field).ok()?;
+    if let Some(items) = field.get("items").and_then(|items| context.library.follow(items).ok()) {
+        return is_binary(items.value).then_some(Files::Many);
+    }
+    is_binary(field.value).then_some(Files::One)
+}
+
+fn is_binary(schema: &Value) -> bool {
+    let is_raw =
+        schema.get("contentMediaType").is_some() && schema.get("contentEncoding").is_none();
+    member(schema, "format") == Some("binary") || member(schema, "type") == Some("file") || is_raw
+}
+
+fn is_text(context: &Context<'_>, schema: Site<'_>) -> bool {
+    let schema = context.library.follow(schema).map(|schema| schema.value);
+    schema.is_ok_and(|schema| member(schema, "type") == Some("string") && !is_binary(schema))
+}

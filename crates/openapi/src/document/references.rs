@@ -1,0 +1,184 @@
+//! Documents beside the document: found, asked for, and confined.
+
+use std::path::{Path, PathBuf};
+
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+use tokio::io::AsyncReadExt;
+use url::Url;
+
+use super::error::{DocumentError, Notes};
+use super::library::Library;
+use super::parse::{MAX_BYTES, parse};
+use super::text;
+use crate::settings::{ApiSettings, Document};
+
+/// Other documents are loaded this many.
+const MAX_DOCUMENTS: usize = 64;
+
+/// Where other documents are had from.
+///
+/// Whoever implements it bounds time; the address is one that the settings allow.
+pub(crate) trait References: Send + Sync {
+    /// The bytes at an address (`file:`, `http:` or `https:`), `limit` at most; else why not.
+    fn get<'a>(&'a self, address: &'a Url, limit: usize) -> BoxFuture<'a, Result<Vec<u8>, String>>;
+}
+
+/// Has no other documents.
+pub(crate) struct Nothing;
+
+impl References for Nothing {
+    fn get<'a>(&'a self, _: &'a Url, _: usize) -> BoxFuture<'a, Result<Vec<u8>, String>> {
+        Box::pin(async { Err("only the document itself is read here".to_owned()) })
+    }
+}
+
+/// The files of one folder and of those below it. No link leads out.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    /// The folder that a document lies in.
+    pub(crate) fn of(document: &Path) -> Self {
+        let folder = document.parent().filter(|folder| !folder.as_os_str().is_empty());
+        Self(folder.unwrap_or(Path::new(".")).to_owned())
+    }
+
+    async fn read(&self, address: &Url, limit: usize) -> Result<Vec<u8>, String> {
+        let path = address.to_file_path().map_err(|()| "it is no file of this machine")?;
+        // Both are followed to their ends first: what is compared is where the bytes are.
+        let (folder, path) = (tokio::fs::canonicalize(&self.0), tokio::fs::canonicalize(path));
+        let (folder, path) = tokio::try_join!(folder, path).map_err(|error| error.to_string())?;
+        if !path.starts_with(&folder) {
+            return Err("it lies outside the folder of the document: move it into it".to_owned());
+        }
+        // Opening a pipe would wait for who writes into it.
+        if !tokio::fs::metadata(&path).await.is_ok_and(|data| data.is_file()) {
+            return Err("it is no plain file".to_owned());
+        }
+        let file = tokio::fs::File::open(path).await.map_err(|error| error.to_string())?;
+        let mut bytes = Vec::new();
+        let read = file.take(limit as u64 + 1).read_to_end(&mut bytes).await;
+        read.map_err(|error| error.to_string())?;
+        if bytes.len() > limit {
+            return Err(format!("it is larger than {limit} bytes"));
+        }
+        Ok(bytes)
+    }
+}
+
+impl References for Folder {
+    fn get<'a>(&'a self, address: &'a Url, limit: usize) -> BoxFuture<'a, Result<Vec<u8>, String>> {
+        Box::pin(async move {
+            if address.scheme() == "file" {
+                self.read(address, limit).await
+            } else {
+                Err("it is no file".to_owned())
+            }
+        })
+    }
+}
+
+/// Reads a document and those it refers to, and those they refer to.
+///
+/// A document that cannot be had costs what needs it, and is told in the notes.
+pub(super) async fn load(
+    text: &str,
+    beside: &dyn References,
+    settings: &ApiSettings,
+    notes: &mut Notes,
+) -> Result<Library, DocumentError> {
+    let value = parse(text)?;
+    let address = address(&settings.document);
+    let mut library = Library::new(address.clone(), value);
+    let mut room = MAX_BYTES.saturating_sub(text.len());
+    let mut asked = Vec::new();
+    let mut next = 0;
+    // A look at the text spares most documents the walk through their tree.
+    let mut is_open = refers_elsewhere(text);
+    while is_open && next < library.len() {
+        for reference in references(library.root(next).value) {
+            let Some(target) = library.address_of(next, &reference) else { continue };
+            if library.holds(&target) || asked.contains(&target) {
+                continue;
+            }
+            if asked.len() >= MAX_DOCUMENTS {
+                notes.add(&reference, format!("not loaded: more than {MAX_DOCUMENTS} documents"));
+                is_open = false;
+                break;
+            }
+            asked.push(target.clone());
+            match fetch(&target, address.as_ref(), beside, room, settings).await {
+                Ok((value, bytes)) => {
+                    room = room.saturating_sub(bytes);
+                    library.add(Some(target), value);
+                }
+                Err(why) => notes.add(&reference, format!("not loaded: {}", text::line(&why, 200))),
+            }
+        }
+        next += 1;
+    }
+    Ok(library)
+}
+
+fn address(document: &Document) -> Option<Url> {
+    match document {
+        Document::File(path) => Url::from_file_path(std::path::absolute(path).ok()?).ok(),
+        Document::Address(address) => Some(address.clone()),
+        Document::Text(_) => None,
+    }
+}
+
+async fn fetch(
+    target: &Url,
+    document: Option<&Url>,
+    beside: &dyn References,
+    room: usize,
+    settings: &ApiSettings,
+) -> Result<(Value, usize), String> {
+    let same_host = document.is_some_and(|document| document.origin() == target.origin());
+    let allowed = match target.scheme() {
+        "file" => document.is_some_and(|document| document.scheme() == "file"),
+        "http" | "https" => same_host || settings.remote_references,
+        _ => false,
+    };
+    if !allowed {
+        return Err("it is elsewhere: allow `remote_references`, or put it beside".to_owned());
+    }
+    let bytes = beside.get(target, room).await?;
+    if bytes.len() > room {
+        return Err(format!("all documents together are larger than {MAX_BYTES} bytes"));
+    }
+    let text = std::str::from_utf8(&bytes).map_err(|_| DocumentError::NotText.to_string())?;
+    Ok((parse(text).map_err(|error| error.to_string())?, bytes.len()))
+}
+
+/// Whether a `$ref` of a text may lead out of it: one that `#` does not follow.
+fn refers_elsewhere(text: &str) -> bool {
+    text.match_indices("$ref").any(|(place, found)| {
+        let rest = text.get(place + found.len()..).unwrap_or_default();
+        let target = rest.trim_start_matches(|c: char| c.is_whitespace() || "\"':".contains(c));
+        !target.starts_with('#')
+    })
+}
+
+/// Every reference to another document, once.
+fn references(document: &Value) -> Vec<String> {
+    let mut found = indexmap::IndexSet::new();
+    let mut open = vec![document];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Object(members) => {
+                if let Some(Value::String(reference)) = members.get("$ref") {
+                    let document = reference.split('#').next().unwrap_or_default();
+                    if !document.is_empty() && found.len() < 4 * MAX_DOCUMENTS {
+                        found.insert(document.to_owned());
+                    }
+                }
+                open.extend(members.values().rev());
+            }
+            Value::Array(items) => open.extend(items.iter().rev()),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    found.into_iter().collect()
+}

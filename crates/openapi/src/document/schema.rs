@@ -1,0 +1,270 @@
+//! Schemas of a document as JSON Schema 2020-12: each converted once, shared by all operations.
+//!
+//! Nothing is dereferenced: a reference stays one, into `$defs`, and each tool takes along the
+//! definitions that it reaches. So a recursive schema stays recursive, and the size of a document
+//! is never multiplied by itself.
+
+mod assemble;
+mod convert;
+mod flags;
+mod patterns;
+mod sound;
+mod values;
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use serde_json::{Map, Value, json};
+
+use super::error::Notes;
+use super::library::{Library, Site};
+use super::text;
+
+pub(super) use assemble::{Argument, arguments, output};
+pub(super) use flags::is_hidden;
+pub(super) use values::bytes;
+
+/// Which way a value goes: what is `readOnly` is never sent, what is `writeOnly` never comes back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    Request,
+    Response,
+}
+
+/// The place of a definition on its shelf.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Id(usize);
+
+/// A converted schema whose references lead into `$defs`, and what it costs.
+#[derive(Debug, Default)]
+pub(super) struct Part {
+    pub(super) schema: Value,
+    /// Definitions it refers to, once each, in order.
+    pub(super) refs: Vec<Id>,
+    /// The root, and every other place that refers to definitions.
+    places: Vec<Place>,
+    patterns: Vec<String>,
+    bytes: usize,
+    subschemas: usize,
+}
+
+/// What one place of a value is checked against.
+#[derive(Debug, Default, Clone)]
+struct Place {
+    /// Subschemas of the part itself.
+    subschemas: u64,
+    /// Levels of those.
+    levels: u64,
+    refs: Vec<Id>,
+}
+
+/// The definitions of a document, for one way.
+pub(super) struct Shelf<'l> {
+    pub(super) library: &'l Library,
+    pub(super) way: Way,
+    /// Before 3.1 what stands beside a `$ref` means nothing.
+    ref_stands_alone: bool,
+    definitions: Vec<Definition<'l>>,
+    by_reference: HashMap<(usize, &'l str), Option<Id>>,
+    by_target: HashMap<(usize, String), Id>,
+    by_name: HashMap<String, Id>,
+    patterns: patterns::Patterns,
+    pub(super) notes: Notes,
+    /// Bytes of all schemas that were assembled.
+    spent: usize,
+}
+
+struct Definition<'l> {
+    name: String,
+    site: Site<'l>,
+    part: Option<Rc<Part>>,
+    soundness: sound::Soundness,
+    is_sound: bool,
+}
+
+impl<'l> Shelf<'l> {
+    pub(super) fn new(library: &'l Library, way: Way, ref_stands_alone: bool) -> Self {
+        Self {
+            library,
+            way,
+            ref_stands_alone,
+            definitions: Vec::new(),
+            by_reference: HashMap::new(),
+            by_target: HashMap::new(),
+            by_name: HashMap::new(),
+            patterns: patterns::Patterns::default(),
+            notes: Notes::default(),
+            spent: 0,
+        }
+    }
+
+    /// Converts a schema that stands in an operation. `about` is whom a note is about.
+    pub(super) fn part(&mut self, site: Site<'l>, about: &str) -> Part {
+        convert::convert(self, site, None, about)
+    }
+
+    /// The definition that a reference means; `None` where it leads nowhere.
+    fn definition(&mut self, from: usize, reference: &'l str) -> Option<Id> {
+        if let Some(known) = self.by_reference.get(&(from, reference)) {
+            return *known;
+        }
+        let library = self.library;
+        let found = library.resolve(from, reference);
+        let found = found.map(|(site, pointer)| self.intern(site, &pointer));
+        self.by_reference.insert((from, reference), found);
+        found
+    }
+
+    fn intern(&mut self, site: Site<'l>, pointer: &str) -> Id {
+        let key = (site.document, pointer.to_owned());
+        if let Some(known) = self.by_target.get(&key) {
+            return *known;
+        }
+        let id = Id(self.definitions.len());
+        let name = self.name(site.document, pointer);
+        self.by_name.insert(name.clone(), id);
+        self.by_target.insert(key, id);
+        let soundness = sound::Soundness::Unknown;
+        self.definitions.push(Definition { name, site, part: None, soundness, is_sound: false });
+        id
+    }
+
+    /// The name of a schema among `components` or `definitions` where it is a plain word; else
+    /// its last word with a hash of where it is.
+    fn name(&self, document: usize, pointer: &str) -> String {
+        let plain = ["/components/schemas/", "/definitions/"]
+            .iter()
+            .find_map(|folder| pointer.strip_prefix(folder))
+            .filter(|name| document == 0 && name.len() <= 100 && name.bytes().all(is_plain));
+        let last = pointer.rsplit('/').next().unwrap_or_default();
+        let word: String = last.chars().filter(char::is_ascii_alphanumeric).take(40).collect();
+        let address = format!("{document}#{pointer}");
+        let hashed = (8..=64).step_by(8).map(|digits| {
+            format!(
+                "{word}{}{}",
+                if word.is_empty() { "" } else { "_" },
+                text::hash(&address, digits)
+            )
+        });
+        let mut names = plain.map(str::to_owned).into_iter().chain(hashed);
+        names.find(|name| !self.by_name.contains_key(name)).unwrap_or(address)
+    }
+
+    /// A definition, converted when it is first asked for.
+    fn part_of(&mut self, id: Id) -> Rc<Part> {
+        let Some(definition) = self.definitions.get(id.0) else {
+            return Rc::default();
+        };
+        if let Some(part) = &definition.part {
+            return Rc::clone(part);
+        }
+        let (site, name) = (definition.site, definition.name.clone());
+        let part = Rc::new(convert::convert(self, site, Some(id), &name));
+        if let Some(definition) = self.definitions.get_mut(id.0) {
+            definition.part = Some(Rc::clone(&part));
+        }
+        part
+    }
+
+    fn name_of(&self, id: Id) -> &str {
+        self.definitions.get(id.0).map_or("", |definition| &definition.name)
+    }
+
+    /// Puts an open schema in the place of a definition.
+    fn open(&mut self, id: Id, why: &str) {
+        if let Some(definition) = self.definitions.get_mut(id.0) {
+            let schema = values::open(definition.site.value);
+            definition.part = Some(Rc::new(Part::of(schema)));
+            let name = definition.name.clone();
+            self.notes.add(&name, why);
+        }
+    }
+}
+
+impl Part {
+    /// A part without references, and without schemas in its schema.
+    pub(super) fn of(schema: Value) -> Self {
+        let places = vec![Place { subschemas: 1, levels: 1, refs: Vec::new() }];
+        let bytes = values::bytes(&schema);
+        Self { schema, bytes, subschemas: 1, places, ..Self::default() }
+    }
+}
+
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
+}
+
+impl Part {
+    /// Says what it is for, where that is said elsewhere than in the schema.
+    pub(super) fn describe(&mut self, description: Option<&str>) {
+        let description = text::cut(text::start(description.unwrap_or_default()).trim(), 1_000);
+        if !description.is_empty() {
+            self.set("description", Value::String(description));
+        }
+    }
+
+    /// Sets a keyword that checks nothing.
+    pub(super) fn set(&mut self, keyword: &str, value: Value) {
+        if let Value::Bool(true) = self.schema {
+            self.schema = Value::Object(Map::new());
+        }
+        if let Value::Object(schema) = &mut self.schema {
+            self.bytes += keyword.len() + 4 + values::bytes(&value);
+            schema.insert(keyword.to_owned(), value);
+        }
+    }
+
+    /// Bytes go into an argument as text.
+    pub(super) fn hold_bytes(&mut self) {
+        self.say_again(|said| {
+            let description = format!("{said}Bytes in base64.");
+            json!({ "type": "string", "description": description, "contentEncoding": "base64" })
+        });
+    }
+
+    /// A file, or several: its bytes, or an object that names it as well.
+    pub(super) fn hold_files(&mut self, are_many: bool) {
+        self.say_again(|said| {
+            let text = json!({ "type": "string" });
+            let one = json!([
+                { "type": "string", "contentEncoding": "base64" },
+                {
+                    "type": "object",
+                    "properties": { "data": text, "name": text, "mime": text },
+                    "required": ["data"],
+                },
+            ]);
+            let said = format!("{said}Bytes in base64, or as `data` with a file name.");
+            if are_many {
+                json!({ "type": "array", "description": said, "items": { "anyOf": one } })
+            } else {
+                json!({ "description": said, "anyOf": one })
+            }
+        });
+        // A list, its item, two branches and three members.
+        self.subschemas = 7;
+        self.places = vec![Place { subschemas: 7, levels: 3, refs: Vec::new() }];
+    }
+
+    /// Another schema in place of this one, with what this one says of itself.
+    ///
+    /// What it checks is about the bytes, and not about the text that holds them.
+    fn say_again(&mut self, schema: impl FnOnce(&str) -> Value) {
+        let said = self.schema.get("description").and_then(Value::as_str);
+        let said = said.map(|said| format!("{said} ")).unwrap_or_default();
+        let deprecated = self.schema.get("deprecated").cloned();
+        *self = Self::of(schema(&said));
+        if let Some(deprecated) = deprecated {
+            self.set("deprecated", deprecated);
+        }
+    }
+
+    /// What the schema says of the value as a whole.
+    pub(super) fn outline(&self) -> Value {
+        let keywords = ["type", "format", "contentEncoding", "contentMediaType"];
+        let outline = keywords
+            .iter()
+            .filter_map(|keyword| Some(((*keyword).to_owned(), self.schema.get(keyword)?.clone())));
+        Value::Object(outline.collect())
+    }
+}

@@ -1,0 +1,27 @@
+//! OpenAPI documents as tools.
+//!
+//! Read in this order: [`ApiSettings`], [`ApiSource`], then `document` (text to operations),
+//! `operation` (what a request is built of), `request` (an operation and arguments to a request),
+//! `auth` (who we are), `call` (one call), `response` (an answer to an outcome).
+//!
+//! A document is a stranger's word. It never chooses a second host, no argument changes more than
+//! values in their own places, and secrets are taken out of all that comes back.
+
+mod auth;
+mod call;
+mod document;
+mod generic;
+mod operation;
+#[cfg(any(test, feature = "fuzz"))]
+pub mod probe;
+#[cfg(test)]
+mod recorder;
+mod request;
+mod response;
+mod server;
+mod settings;
+mod source;
+
+pub use document::{DocumentError, Note, Refused, Report, inspect};
+pub use settings::{ApiSettings, Credential, Document, Grouping};
+pub use source::{ApiReport, ApiSource, Proposed};

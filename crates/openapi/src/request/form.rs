@@ -1,0 +1,53 @@
+//! `application/x-www-form-urlencoded`.
+
+use serde_json::{Map, Value};
+
+use super::content::written;
+use super::encode::Encoding;
+use super::style::{Pair, Writing};
+use crate::operation::{Field, FieldEncoding, Style};
+
+/// The pairs of a form, in the order of the arguments; a field that the document does not name is
+/// written as one without a word about its encoding.
+pub(crate) fn pairs(values: &Map<String, Value>, fields: &[Field]) -> Vec<Pair> {
+    let plain = FieldEncoding::default();
+    let encoding =
+        |name: &str| fields.iter().find(|field| field.name == name).map(|field| &field.encoding);
+    let written = values.iter().map(|(name, value)| field(name, value, encoding(name), &plain));
+    written.flatten().collect()
+}
+
+fn field(
+    name: &str,
+    value: &Value,
+    encoding: Option<&FieldEncoding>,
+    plain: &FieldEncoding,
+) -> Vec<Pair> {
+    let encoding = encoding.unwrap_or(plain);
+    let is_styled = encoding.style.is_some() || encoding.explode.is_some();
+    let one = |text: &str| {
+        let (name, value) = (Encoding::Form.apply(name), Some(Encoding::Form.apply(text)));
+        vec![Pair { name, value }]
+    };
+    match (value, &encoding.media) {
+        (Value::Null, _) => Vec::new(),
+        // A style, once given, has its way over a media type.
+        (value, Some(media)) if !is_styled => one(&written(value, media)),
+        // Without a word about it an object is JSON, and a list is one field for each item.
+        (Value::Object(_), None) if !is_styled => one(&value.to_string()),
+        (value, _) => {
+            let style = encoding.style.unwrap_or(Style::Form);
+            let explode = encoding.explode.unwrap_or(matches!(style, Style::Form));
+            Writing { name, style, explode, encoding: Encoding::Form }.pairs(value)
+        }
+    }
+}
+
+/// Pairs as one text.
+pub(crate) fn text(pairs: &[Pair]) -> String {
+    let pairs = pairs.iter().map(|Pair { name, value }| match value {
+        Some(value) => format!("{name}={value}"),
+        None => name.clone(),
+    });
+    pairs.collect::<Vec<_>>().join("&")
+}

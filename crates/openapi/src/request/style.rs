@@ -1,0 +1,186 @@
+//! How a value is written in each style: the table of "style values" of the specification, which
+//! is RFC 6570 but for `deepObject` and the delimiters.
+//!
+//! Where the specification is silent: a member that is `null` is left out, as is an empty list; a
+//! list or an object within another is written as JSON, but in `deepObject`, which nests
+//! (`a[b][c]=1`, `a[]=1` for plain items, `a[0][b]=1` for others, as Stripe, Rails and PHP read).
+
+use serde_json::{Map, Value};
+
+use super::encode::Encoding;
+use crate::operation::{Parameter, Style};
+
+/// A name and a value, both written for their place. `None`: a name that stands alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Pair {
+    pub(crate) name: String,
+    pub(crate) value: Option<String>,
+}
+
+/// How the values of one parameter are written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Writing<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) style: Style,
+    pub(crate) explode: bool,
+    pub(crate) encoding: Encoding,
+}
+
+/// A value flattened to texts.
+enum Shape {
+    /// Nothing to write: `null`, or empty.
+    Nothing,
+    One(String),
+    Many(Vec<String>),
+    Fields(Vec<(String, String)>),
+}
+
+/// A value that is no list and no object, as text; those as JSON.
+pub(crate) fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            value.to_string()
+        }
+    }
+}
+
+impl<'a> Writing<'a> {
+    pub(crate) fn of(parameter: &'a Parameter, encoding: Encoding) -> Self {
+        let Parameter { name, style, explode, .. } = parameter;
+        Self { name, style: *style, explode: *explode, encoding }
+    }
+
+    /// The text for one segment of a path or one header; `None`: there is nothing to write.
+    pub(crate) fn text(&self, value: &Value) -> Option<String> {
+        let shape = self.shape(value);
+        Some(match (self.style, shape) {
+            (_, Shape::Nothing) => return None,
+            (Style::Label, shape) => {
+                let between = if self.explode { "." } else { "," };
+                format!(".{}", self.joined(shape, between))
+            }
+            (Style::Matrix, shape) => self.matrix(shape),
+            (_, shape) => self.joined(shape, ","),
+        })
+    }
+
+    /// The pairs of a query, a form or a cookie.
+    pub(crate) fn pairs(&self, value: &Value) -> Vec<Pair> {
+        if self.style == Style::DeepObject {
+            let mut pairs = Vec::new();
+            self.deep(self.encoding.apply(self.name), value, &mut pairs);
+            return pairs;
+        }
+        let name = self.encoding.apply(self.name);
+        let delimiter = match self.style {
+            Style::SpaceDelimited => "%20",
+            Style::PipeDelimited => "%7C",
+            Style::TabDelimited => "%09",
+            Style::Simple
+            | Style::Label
+            | Style::Matrix
+            | Style::Form
+            | Style::DeepObject
+            | Style::Cookie => ",",
+        };
+        let pair = |name: String, value: String| Pair { name, value: Some(value) };
+        match self.shape(value) {
+            Shape::Nothing => Vec::new(),
+            Shape::Many(items) if self.explode => {
+                items.into_iter().map(|item| pair(name.clone(), item)).collect()
+            }
+            Shape::Fields(fields) if self.explode => {
+                fields.into_iter().map(|(name, value)| pair(name, value)).collect()
+            }
+            shape @ (Shape::One(_) | Shape::Many(_) | Shape::Fields(_)) => {
+                vec![pair(name, self.joined(shape, delimiter))]
+            }
+        }
+    }
+
+    fn matrix(&self, shape: Shape) -> String {
+        let name = self.encoding.apply(self.name);
+        let one = |(name, value): (&str, &str)| match value {
+            "" => format!(";{name}"),
+            value => format!(";{name}={value}"),
+        };
+        match shape {
+            Shape::Many(items) if self.explode => {
+                items.iter().map(|item| one((&name, item))).collect()
+            }
+            Shape::Fields(fields) if self.explode => {
+                fields.iter().map(|(name, value)| one((name, value))).collect()
+            }
+            shape @ (Shape::Nothing | Shape::One(_) | Shape::Many(_) | Shape::Fields(_)) => {
+                one((&name, &self.joined(shape, ",")))
+            }
+        }
+    }
+
+    fn joined(&self, shape: Shape, between: &str) -> String {
+        match shape {
+            Shape::Nothing => String::new(),
+            Shape::One(text) => text,
+            Shape::Many(items) => items.join(between),
+            Shape::Fields(fields) => {
+                let within = if self.explode { "=" } else { between };
+                let fields = fields.into_iter().map(|(name, value)| name + within + &value);
+                fields.collect::<Vec<_>>().join(between)
+            }
+        }
+    }
+
+    fn shape(&self, value: &Value) -> Shape {
+        let text = |value: &Value| self.encoding.apply(&plain(value));
+        match value {
+            Value::Null => Shape::Nothing,
+            Value::Bool(_) | Value::Number(_) | Value::String(_) => Shape::One(text(value)),
+            Value::Array(items) => {
+                let items: Vec<_> = items.iter().filter(|item| !item.is_null()).map(text).collect();
+                if items.is_empty() { Shape::Nothing } else { Shape::Many(items) }
+            }
+            Value::Object(fields) => {
+                let fields: Vec<_> = present(fields)
+                    .map(|(name, value)| (self.encoding.apply(name), text(value)))
+                    .collect();
+                if fields.is_empty() { Shape::Nothing } else { Shape::Fields(fields) }
+            }
+        }
+    }
+
+    /// Depth is bounded by what was parsed.
+    fn deep(&self, name: String, value: &Value, pairs: &mut Vec<Pair>) {
+        // A bracket is no character of a query.
+        let (open, close) =
+            if self.encoding == Encoding::Raw { ("[", "]") } else { ("%5B", "%5D") };
+        let within = |key: &str| format!("{name}{open}{key}{close}");
+        match value {
+            Value::Null => {}
+            Value::Object(fields) => {
+                for (key, value) in present(fields) {
+                    self.deep(within(&self.encoding.apply(key)), value, pairs);
+                }
+            }
+            Value::Array(items) => {
+                let is_plain = |item: &Value| !item.is_array() && !item.is_object();
+                let all_plain = items.iter().all(is_plain);
+                for (position, item) in items.iter().enumerate() {
+                    let key = if all_plain { String::new() } else { position.to_string() };
+                    self.deep(within(&key), item, pairs);
+                }
+            }
+            Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+                let value = self.encoding.apply(&plain(value));
+                pairs.push(Pair { name, value: Some(value) });
+            }
+        }
+    }
+}
+
+fn present(fields: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
+    fields.iter().filter(|(_, value)| !value.is_null())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,105 @@
+//! What an operator says about one API, checked and with its secrets resolved.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use toolcrib_core::{Effect, Secret};
+use toolcrib_egress::Network;
+use url::Url;
+
+/// One API: its document, where it is, and who we are there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApiSettings {
+    pub document: Document,
+    /// The only host that is ever called, with the path that those of the operations are appended
+    /// to: it stands for the first server of the document. `None`: that server, if it is
+    /// absolute, without variables that have no default, and public.
+    pub base_url: Option<Url>,
+    /// By the name of the security scheme in the document; `*` is for all of them.
+    pub credentials: IndexMap<String, Credential>,
+    pub headers: Vec<(String, Secret)>,
+    /// What no answer may show besides the headers and the credentials.
+    pub secrets: Vec<Secret>,
+    pub network: Network,
+    /// Whether documents that the document refers to may be fetched from other hosts.
+    pub remote_references: bool,
+    pub grouping: Grouping,
+    /// Adds a tool that makes any request of this API.
+    pub generic_request: bool,
+    /// The header that takes an idempotency key, where the API has one.
+    pub idempotency_header: Option<String>,
+    /// Whether requests carry the place of their call in a trace, as `traceparent`.
+    pub trace_context: bool,
+    /// By operation (its id, else `METHOD /path`): what the method alone does not tell.
+    pub effects: IndexMap<String, Effect>,
+    pub timeout: Duration,
+    /// Largest response that is read, in bytes after decompression.
+    pub max_response_bytes: u64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Document {
+    File(PathBuf),
+    Address(Url),
+    /// The text itself.
+    Text(String),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Credential {
+    Bearer(Secret),
+    Basic {
+        /// Masked without a password, when it is a key; otherwise it is the name of somebody,
+        /// whom answers may name, unless it stands among `ApiSettings::secrets`.
+        user: Secret,
+        password: Secret,
+    },
+    /// A key for an `apiKey` scheme, which says itself where the key goes.
+    Key(Secret),
+    ClientCredentials {
+        /// `None`: as the document says.
+        token_url: Option<Url>,
+        client_id: String,
+        client_secret: Secret,
+        scopes: Vec<String>,
+    },
+    /// One for each caller; a caller without one is refused.
+    ///
+    /// `tenant/subject` names one caller: the first slash ends the tenant, and a tenant with a
+    /// slash in its name has no entry. A name without a slash is a subject of the tenant `local`,
+    /// which is that of whoever started the process: a subject is unique within its tenant alone.
+    PerCaller(IndexMap<String, Credential>),
+}
+
+/// How operations become categories.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Grouping {
+    /// By their first tag; those without one by the first fixed segment of their path.
+    #[default]
+    Tag,
+    /// All in one.
+    None,
+}
+
+impl ApiSettings {
+    /// The settings of an API of which nothing is said but its document.
+    pub fn new(document: Document) -> Self {
+        Self {
+            document,
+            base_url: None,
+            credentials: IndexMap::new(),
+            headers: Vec::new(),
+            secrets: Vec::new(),
+            network: Network::default(),
+            remote_references: false,
+            grouping: Grouping::default(),
+            generic_request: false,
+            idempotency_header: None,
+            trace_context: false,
+            effects: IndexMap::new(),
+            timeout: Duration::from_mins(1),
+            max_response_bytes: 8 * 1024 * 1024,
+        }
+    }
+}

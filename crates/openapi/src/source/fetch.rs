@@ -1,0 +1,130 @@
+//! Documents from where they are: a file, an address, the settings themselves.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use http::header::{ACCEPT, LOCATION};
+use http::{HeaderValue, Method};
+use tokio::io::AsyncReadExt;
+use toolcrib_core::{BoxFuture, SourceError};
+use toolcrib_egress::{Egress, Request};
+use url::Url;
+
+use crate::document::{DocumentError, Folder, References};
+use crate::settings::{ApiSettings, Document};
+
+/// The largest document, in bytes; the largest in use have 15 MB.
+const LARGEST: usize = 64 * 1024 * 1024;
+
+async fn file(path: &Path) -> std::io::Result<Vec<u8>> {
+    let wrong = |why: &str| Err(std::io::Error::other(why.to_owned()));
+    // Opening a pipe would wait for who writes into it.
+    if !tokio::fs::metadata(path).await?.is_file() {
+        return wrong("it is no plain file");
+    }
+    let mut bytes = Vec::new();
+    let file = tokio::fs::File::open(path).await?;
+    file.take(LARGEST as u64 + 1).read_to_end(&mut bytes).await?;
+    if bytes.len() > LARGEST { wrong("it is larger than 64 MiB: split it") } else { Ok(bytes) }
+}
+
+async fn get(egress: &Egress, url: &Url, limit: usize) -> Result<Vec<u8>, String> {
+    let mut request = Request::new(Method::GET, url.clone());
+    let accept = "application/json, application/yaml, text/yaml, */*;q=0.5";
+    request.headers.insert(ACCEPT, HeaderValue::from_static(accept));
+    let response = egress.send(request).await.map_err(|error| error.to_string())?;
+    if response.status.is_redirection() {
+        let target = response.headers.get(LOCATION).and_then(|target| target.to_str().ok());
+        let target = target.and_then(|target| url.join(target).ok());
+        let target = target.map_or_else(|| "another place".to_owned(), |target| shown(&target));
+        return Err(format!("it has moved to `{target}`: name that address"));
+    }
+    if !response.status.is_success() {
+        return Err(format!("the server answers {}", response.status));
+    }
+    let limit = u64::try_from(limit).unwrap_or(u64::MAX);
+    response.bytes(limit).await.map(Vec::from).map_err(|error| error.to_string())
+}
+
+/// An address without what may be secret in it: name, password, query.
+pub(super) fn shown(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    format!("{}://{host}{port}{}", url.scheme(), url.path())
+}
+
+/// Where a document stands, for people.
+pub(super) fn place(document: &Document) -> String {
+    match document {
+        Document::File(path) => format!("`{}`", path.display()),
+        Document::Address(url) => format!("`{}`", shown(url)),
+        Document::Text(_) => "the text given".to_owned(),
+    }
+}
+
+/// The document and those that it refers to: files beside a file, addresses beside an address,
+/// and others if the settings allow it.
+pub(super) struct Library {
+    folder: Option<Folder>,
+    egress: Option<Egress>,
+    asked: AtomicBool,
+}
+
+impl Library {
+    pub(super) fn new(settings: &ApiSettings) -> Result<Self, SourceError> {
+        let named = match &settings.document {
+            Document::Address(url) => Some(url.clone()),
+            Document::File(_) | Document::Text(_) => None,
+        };
+        let network = || settings.network.clone();
+        let egress = match (settings.remote_references, named) {
+            (true, named) => Some(Egress::open(named, network())),
+            (false, Some(named)) => Some(Egress::only([named], network())),
+            (false, None) => None,
+        };
+        let egress = egress.transpose().map_err(|error| {
+            SourceError::new("the documents beside the document cannot be loaded").because(error)
+        })?;
+        let folder = match &settings.document {
+            Document::File(path) => Some(Folder::of(path)),
+            Document::Address(_) | Document::Text(_) => None,
+        };
+        Ok(Self { folder, egress, asked: AtomicBool::new(false) })
+    }
+
+    /// The text of the document itself.
+    pub(super) async fn document(&self, settings: &ApiSettings) -> Result<String, SourceError> {
+        self.asked.store(false, Ordering::Relaxed);
+        let got = match (&settings.document, &self.egress) {
+            (Document::Text(text), _) => return Ok(text.clone()),
+            (Document::File(path), _) => file(path).await.map_err(|error| error.to_string()),
+            (Document::Address(url), Some(egress)) => get(egress, url, LARGEST).await,
+            (Document::Address(_), None) => Err("there is no way to it".to_owned()),
+        };
+        let place = place(&settings.document);
+        let bytes = got.map_err(|why| {
+            SourceError::new(format!("cannot load the document {place}")).because(why)
+        })?;
+        String::from_utf8(bytes).map_err(|error| {
+            SourceError::new(format!("{place}: {}", DocumentError::NotText)).because(error)
+        })
+    }
+
+    /// Whether another one was asked for since: the document is not all there is.
+    pub(super) fn was_asked(&self) -> bool {
+        self.asked.load(Ordering::Relaxed)
+    }
+}
+
+impl References for Library {
+    fn get<'a>(&'a self, address: &'a Url, limit: usize) -> BoxFuture<'a, Result<Vec<u8>, String>> {
+        self.asked.store(true, Ordering::Relaxed);
+        match (&self.folder, &self.egress) {
+            (Some(folder), _) if address.scheme() == "file" => folder.get(address, limit),
+            (_, Some(egress)) if address.scheme() != "file" => {
+                Box::pin(get(egress, address, limit))
+            }
+            _ => Box::pin(async { Err("nothing is loaded from there".to_owned()) }),
+        }
+    }
+}
