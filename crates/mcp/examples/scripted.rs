@@ -1,0 +1,320 @@
+//! A server over standard input and output that does what a test needs, good and bad: raw JSON,
+//! and no SDK that would keep it from saying odd things.
+//!
+//! `scripted ERA [OPTION]...`; what the options mean stands where they are read.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test server may die of what it does not expect"
+)]
+
+use std::collections::HashMap;
+use std::io::{BufRead, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+fn main() {
+    let mut words = std::env::args().skip(1);
+    let server = Arc::new(Server {
+        era: words.next().unwrap(),
+        options: words.collect(),
+        calls: AtomicU64::new(0),
+        asked: AtomicU64::new(0),
+        waiting: Mutex::default(),
+    });
+    if let Some(pause) = server.number("slow-start") {
+        std::thread::sleep(Duration::from_millis(pause));
+    }
+    let mut stderr = std::io::stderr();
+    let _ = writeln!(stderr, "scripted server of the {} era", server.era);
+    for line in std::io::stdin().lock().lines() {
+        let Ok(line) = line else { return };
+        let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
+        let server = Arc::clone(&server);
+        // Each message on a thread of its own, so that slow ones keep nobody waiting.
+        std::thread::spawn(move || server.hear(&message));
+    }
+}
+
+struct Server {
+    era: String,
+    options: Vec<String>,
+    calls: AtomicU64,
+    asked: AtomicU64,
+    waiting: Mutex<HashMap<String, Sender<Value>>>,
+}
+
+impl Server {
+    fn has(&self, option: &str) -> bool {
+        self.options.iter().any(|own| own == option)
+    }
+
+    fn text(&self, option: &str) -> Option<&str> {
+        let values = self.options.iter().filter_map(|own| own.split_once('='));
+        values.into_iter().find(|(name, _)| *name == option).map(|(_, value)| value)
+    }
+
+    fn number(&self, option: &str) -> Option<u64> {
+        self.text(option).map(|value| value.parse().unwrap())
+    }
+
+    fn hear(&self, message: &Value) {
+        let id = message["id"].clone();
+        match message["method"].as_str() {
+            Some("initialize") if self.era != "modern" => self.answer(&id, &self.hello(message)),
+            Some("server/discover") if self.era == "modern" => self.answer(&id, &modern_hello()),
+            Some("server/discover") if self.era == "empty" => self.answer(&id, &json!({})),
+            // Some servers say nothing at all to what they do not know.
+            Some("server/discover") if self.era == "silent" => {}
+            Some("tools/list") => self.list(&id, &message["params"]),
+            Some("tools/call") => self.call(&id, &message["params"]),
+            Some("subscriptions/listen") => say(&json!({
+                "jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
+                "params": {
+                    "notifications": message["params"]["notifications"],
+                    "_meta": {"io.modelcontextprotocol/subscriptionId": id},
+                },
+            })),
+            Some(_) if id.is_null() => note(message),
+            Some(_) => refuse(&id, -32601, "no such method"),
+            None => {
+                let waiting = self.waiting.lock().unwrap().remove(&id.to_string());
+                waiting.map(|waiting| waiting.send(message.clone()));
+            }
+        }
+    }
+
+    fn hello(&self, message: &Value) -> Value {
+        json!({
+            "protocolVersion": self.text("revision").unwrap_or("2025-11-25"),
+            "capabilities": {"tools": {"listChanged": !self.has("tells-nothing")}, "logging": {}},
+            "serverInfo": {"name": "scripted", "version": "1.2.3"},
+            "instructions": format!("Declared: {}", message["params"]["capabilities"]),
+        })
+    }
+
+    fn list(&self, id: &Value, params: &Value) {
+        if self.has("no-list") {
+            return refuse(id, -32603, "the list is lost");
+        }
+        if self.has("list-hangs") {
+            return;
+        }
+        let Some(pages) = self.number("pages") else {
+            return self.answer(id, &json!({ "tools": self.tools() }));
+        };
+        let page: u64 = params["cursor"].as_str().map_or(0, |cursor| cursor.parse().unwrap());
+        let next = if self.has("circle") { (page + 1) % 3 } else { page + 1 };
+        let mut answer = json!({ "tools": [tool(&format!("tool_{page}"))] });
+        if next < pages {
+            answer["nextCursor"] = next.to_string().into();
+        }
+        self.answer(id, &answer);
+    }
+
+    fn tools(&self) -> Vec<Value> {
+        if let Some(path) = self.text("list") {
+            return serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        }
+        let names =
+            ["count", "rich", "fail", "wrong", "gone", "progress", "log", "ask", "ask_model"];
+        let mut tools: Vec<_> = names.iter().map(|name| tool(name)).collect();
+        for name in
+            ["slow", "hang", "die", "odd", "huge", "deep", "env", "change", "ask_modern", "late"]
+        {
+            tools.push(tool(name));
+        }
+        let mut echo = tool("echo");
+        echo["annotations"] = json!({"readOnlyHint": true});
+        tools.push(echo);
+        tools
+    }
+
+    fn call(&self, id: &Value, params: &Value) {
+        let arguments = &params["arguments"];
+        let number = |name: &str| arguments[name].as_u64().unwrap_or_default();
+        match params["name"].as_str().unwrap() {
+            "echo" => self.tell(id, &arguments.to_string()),
+            "count" => {
+                let count = self.calls.fetch_add(1, Ordering::AcqRel) + 1;
+                self.tell(id, &format!("{count} of {}", std::process::id()));
+            }
+            "rich" => self.answer(id, &rich()),
+            "fail" => self.answer(
+                id,
+                &json!({
+                    "content": [{"type": "text", "text": "the disk is full"}], "isError": true,
+                }),
+            ),
+            "wrong" => refuse(id, -32602, "`x` must be\u{1b}[2J positive"),
+            "gone" => refuse(id, -32601, "no such tool"),
+            "progress" => self.progress(id, &params["_meta"]["progressToken"], number("pause")),
+            "log" => {
+                say(&json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {
+                    "level": "warning", "logger": "scripted", "data": {"nonce": arguments["nonce"]},
+                }}));
+                self.after(id, number("pause"), &arguments["nonce"]);
+            }
+            "ask" => self.ask(
+                id,
+                "elicitation/create",
+                &json!({
+                    "message": "Sure?", "requestedSchema": {"type": "object", "properties": {}},
+                    "x-unknown": 7,
+                }),
+                number("pause"),
+            ),
+            "ask_model" => self.ask(
+                id,
+                "sampling/createMessage",
+                &json!({
+                    "messages": [], "maxTokens": 3,
+                }),
+                0,
+            ),
+            "ask_modern" => self.ask_modern(id, params),
+            _ => self.misbehave(id, params),
+        }
+    }
+
+    /// The calls that end in another way than well.
+    fn misbehave(&self, id: &Value, params: &Value) {
+        let arguments = &params["arguments"];
+        let number = |name: &str| arguments[name].as_u64().unwrap_or_default();
+        match params["name"].as_str().unwrap() {
+            "slow" | "late" => self.after(id, number("pause"), &arguments["nonce"]),
+            "hang" => {}
+            "die" => {
+                let _ = writeln!(std::io::stderr(), "dying as asked");
+                std::process::exit(3);
+            }
+            "odd" => say(&json!({"jsonrpc": "2.0", "id": id, "result": [1, 2]})),
+            "huge" => self.tell(id, &"x".repeat(usize::try_from(number("bytes")).unwrap())),
+            "deep" => {
+                let depth = usize::try_from(number("depth")).unwrap();
+                let nested = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+                let text = format!(
+                    r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[],"x":{nested}}}}}"#
+                );
+                write(&text);
+            }
+            "env" => {
+                let names: Vec<_> = std::env::vars().map(|(name, _)| name).collect();
+                self.tell(id, &names.join(" "));
+            }
+            "change" => {
+                say(&json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}));
+                self.tell(id, "told");
+            }
+            _ => refuse(id, -32602, "unknown tool"),
+        }
+    }
+
+    fn after(&self, id: &Value, pause: u64, nonce: &Value) {
+        std::thread::sleep(Duration::from_millis(pause));
+        self.tell(id, &format!("answer to {nonce}"));
+    }
+
+    fn progress(&self, id: &Value, token: &Value, pause: u64) {
+        for done in 1..=3 {
+            std::thread::sleep(Duration::from_millis(pause));
+            say(&json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {
+                "progressToken": token, "progress": done, "total": 3, "message": format!("step {done}"),
+            }}));
+        }
+        std::thread::sleep(Duration::from_millis(pause));
+        self.tell(id, "done");
+    }
+
+    fn ask(&self, id: &Value, method: &str, params: &Value, pause: u64) {
+        std::thread::sleep(Duration::from_millis(pause));
+        let own = format!("q{}", self.asked.fetch_add(1, Ordering::AcqRel));
+        let (sender, answer) = channel();
+        self.waiting.lock().unwrap().insert(json!(own).to_string(), sender);
+        say(&json!({"jsonrpc": "2.0", "id": own, "method": method, "params": params}));
+        let mut answer = answer.recv_timeout(Duration::from_secs(20)).unwrap();
+        let answer = if answer["error"].is_null() {
+            answer["result"].take()
+        } else {
+            answer["error"].take()
+        };
+        self.tell(id, &answer.to_string());
+    }
+
+    /// Asks as the new era does: by an answer that wants the call again with more in it.
+    fn ask_modern(&self, id: &Value, params: &Value) {
+        if params["requestState"] != "round 1" {
+            return self.answer(id, &json!({
+                "resultType": "input_required", "requestState": "round 1",
+                "inputRequests": {"sure": {"method": "elicitation/create", "params": {"message": "Sure?"}}},
+            }));
+        }
+        let declared = &params["_meta"]["io.modelcontextprotocol/clientCapabilities"];
+        self.tell(id, &json!([params["inputResponses"], declared]).to_string());
+    }
+
+    fn tell(&self, id: &Value, text: &str) {
+        self.answer(id, &json!({ "content": [{"type": "text", "text": text}] }));
+    }
+
+    fn answer(&self, id: &Value, result: &Value) {
+        let mut result = result.clone();
+        if self.era == "modern" && result.get("resultType").is_none() {
+            result["resultType"] = "complete".into();
+        }
+        say(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
+    }
+}
+
+/// Leaves a trace of every cancellation where a test can see it.
+fn note(message: &Value) {
+    if message["method"] == "notifications/cancelled" {
+        let _ = writeln!(std::io::stderr(), "cancelled {}", message["params"]["requestId"]);
+    }
+}
+
+fn refuse(id: &Value, code: i32, message: &str) {
+    say(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}));
+}
+
+fn modern_hello() -> Value {
+    json!({
+        "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {"listChanged": true}},
+        "ttlMs": 0, "cacheScope": "private",
+        "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "scripted", "version": "2"}},
+    })
+}
+
+fn tool(name: &str) -> Value {
+    json!({"name": name, "description": format!("Does {name}. And more."), "inputSchema": {"type": "object"}})
+}
+
+/// Every kind of content, each with fields that nobody knows.
+fn rich() -> Value {
+    json!({
+        "content": [
+            {"type": "text", "text": "hello", "annotations": {"audience": ["user"]}, "x-new": 1},
+            {"type": "image", "data": "aGk=", "mimeType": "image/png", "x-new": 2},
+            {"type": "audio", "data": "aGk=", "mimeType": "audio/wav"},
+            {"type": "resource", "resource": {"uri": "file:///a.txt", "text": "inside", "x-new": 3}},
+            {"type": "resource", "resource": {"uri": "file:///a/b.bin", "blob": "aGk="}},
+            {"type": "resource_link", "uri": "file:///c", "name": "c", "size": 12},
+            {"type": "hologram", "beam": true},
+        ],
+        "structuredContent": {"answer": 42}, "_meta": {"trace": "t1"}, "x-new": "top",
+    })
+}
+
+fn say(message: &Value) {
+    write(&message.to_string());
+}
+
+fn write(line: &str) {
+    let mut stdout = std::io::stdout().lock();
+    // Whoever reads may be gone; then there is nobody to tell.
+    let _ = stdout.write_all(format!("{line}\n").as_bytes()).and_then(|()| stdout.flush());
+}

@@ -1,0 +1,97 @@
+//! One call of a tool, or one read, over one connection: sends it, answers what the server asks,
+//! reads the end.
+
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+use toolcrib_core::{Arguments, CallContext};
+
+use crate::connection::{Connection, Waits};
+use crate::fault::{Fault, Phase};
+use crate::questions::answer_all;
+use crate::settings::Timeouts;
+
+/// Rounds of questions that one call may take.
+const MOST_ROUNDS: usize = 10;
+
+/// What is asked of a server: a method and its parameters.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    pub(crate) method: &'static str,
+    pub(crate) params: Map<String, Value>,
+}
+
+impl Asked {
+    pub(crate) fn tool(name: &str, arguments: Arguments) -> Self {
+        let mut params = Map::new();
+        params.insert("name".to_owned(), Value::from(name));
+        params.insert("arguments".to_owned(), arguments.into_value());
+        Self { method: "tools/call", params }
+    }
+}
+
+/// Runs a call and gives its result as it came.
+pub(crate) async fn run(
+    connection: &Connection,
+    asked: Asked,
+    context: &CallContext,
+    timeouts: Timeouts,
+) -> Result<Map<String, Value>, Fault> {
+    let last = Instant::now() + timeouts.longest_call;
+    let waits = Waits {
+        idle: (Phase::Call, timeouts.call),
+        until: (Phase::LongestCall, last, timeouts.longest_call),
+    };
+    let Asked { method, mut params } = asked;
+    for round in 0..MOST_ROUNDS {
+        let is_last = !connection.facts.is_modern;
+        let sent = if is_last { std::mem::take(&mut params) } else { params.clone() };
+        let mut result = connection.request(method, sent, Some(context), &waits).await?;
+        match result.get("resultType").and_then(Value::as_str) {
+            None | Some("complete") => return Ok(result),
+            Some("input_required") if !is_last => {}
+            Some(_) => return Err(Fault::Unreadable("it is of a kind that nobody asked for")),
+        }
+        let requests = match result.remove("inputRequests") {
+            Some(Value::Object(requests)) => requests,
+            Some(_) => return Err(Fault::Unreadable("its questions are no object")),
+            None => Map::new(),
+        };
+        let state = result.remove("requestState");
+        if requests.is_empty() {
+            if state.is_none() {
+                return Err(Fault::Unreadable("it asks for input and not for which"));
+            }
+            // Nothing to answer: the server only wants to be asked again, and not at once.
+            let pause = std::time::Duration::from_millis(50 << round.min(4));
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = context.cancelled() => return Err(Fault::Cancelled),
+            }
+        }
+        let answers = tokio::time::timeout_at(last, answer_all(requests, context)).await;
+        let answers =
+            answers.map_err(|_| Fault::TooLong(Phase::LongestCall, timeouts.longest_call))?;
+        let answers = answers.map_err(|refusal| Fault::Refused {
+            code: refusal.code,
+            message: format!("it needs an answer before it can go on, and {}", refusal.message),
+            data: None,
+        })?;
+        if context.is_cancelled() {
+            return Err(Fault::Cancelled);
+        }
+        set(&mut params, "inputResponses", (!answers.is_empty()).then_some(Value::Object(answers)));
+        set(&mut params, "requestState", state);
+    }
+    Err(Fault::Refused {
+        code: -1,
+        message: format!("it asked for input {MOST_ROUNDS} times and was still not content"),
+        data: None,
+    })
+}
+
+fn set(params: &mut Map<String, Value>, key: &str, value: Option<Value>) {
+    match value {
+        Some(value) => _ = params.insert(key.to_owned(), value),
+        None => _ = params.shift_remove(key),
+    }
+}

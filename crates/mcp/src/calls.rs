@@ -1,0 +1,140 @@
+//! What is under way on one connection, and whose it is.
+//!
+//! Every message passes here on its way to and from the SDK. Answers to requests of ours are kept
+//! as they came, and the SDK hears only that there is one: its types would drop the fields that
+//! they do not know.
+
+mod hear;
+mod slot;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rmcp::model::{ClientJsonRpcMessage, GetExtensions, GetMeta, ProgressToken, RequestId};
+use serde_json::{Map, Value};
+use tokio::sync::{broadcast, watch};
+use tokio_util::sync::CancellationToken;
+
+pub(crate) use hear::level;
+pub(crate) use slot::Slot;
+
+/// Questions of one server that may wait for an answer at the same time.
+const MOST_QUESTIONS: usize = 32;
+
+/// The requests under way on one connection.
+pub(crate) struct Calls {
+    table: Mutex<Table>,
+    pub(crate) news: Arc<News>,
+    /// What the server said of itself, as it came.
+    greeting: Mutex<Option<Map<String, Value>>>,
+    /// Cancelled when nothing more will come in.
+    pub(crate) closed: CancellationToken,
+}
+
+#[derive(Default)]
+struct Table {
+    by_id: HashMap<RequestId, Arc<Slot>>,
+    by_token: HashMap<ProgressToken, Arc<Slot>>,
+    /// Requests of the SDK itself (handshake, subscription), whose answers it reads.
+    of_the_sdk: HashSet<RequestId>,
+    questions: HashMap<RequestId, Asked>,
+}
+
+/// A question of the server, and the call that it belongs to, if that is certain.
+pub(crate) struct Asked {
+    pub(crate) method: String,
+    pub(crate) params: Value,
+    pub(crate) of: Option<Arc<Slot>>,
+}
+
+/// What a server tells that belongs to no request.
+pub(crate) struct News {
+    /// Counts how often it said that its tools have changed.
+    pub(crate) tools: watch::Sender<u64>,
+    /// The same of its prompts and resources.
+    pub(crate) library: watch::Sender<u64>,
+    /// The parameters of each `notifications/resources/updated`.
+    pub(crate) updates: broadcast::Sender<Arc<Map<String, Value>>>,
+}
+
+/// Updates that whoever follows a resource may lag behind.
+const BACKLOG: usize = 256;
+
+impl Default for News {
+    fn default() -> Self {
+        let (tools, library) = (watch::Sender::new(0), watch::Sender::new(0));
+        Self { tools, library, updates: broadcast::Sender::new(BACKLOG) }
+    }
+}
+
+impl Calls {
+    pub(crate) fn new(news: &Arc<News>) -> Arc<Self> {
+        Arc::new(Self {
+            table: Mutex::default(),
+            news: Arc::clone(news),
+            greeting: Mutex::default(),
+            closed: CancellationToken::new(),
+        })
+    }
+
+    fn greeted(&self, said: Map<String, Value>) {
+        *self.greeting.lock().unwrap_or_else(PoisonError::into_inner) = Some(said);
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        // Every change of the table is whole before anything can panic.
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A message is about to be written: from here on its request counts as sent, and what comes
+    /// back for it finds its owner.
+    pub(crate) fn sending(&self, message: &ClientJsonRpcMessage) -> Option<Arc<Slot>> {
+        let ClientJsonRpcMessage::Request(request) = message else {
+            return None;
+        };
+        let mut table = self.table();
+        let Some(slot) = request.request.extensions().get::<Arc<Slot>>().cloned() else {
+            table.of_the_sdk.insert(request.id.clone());
+            return None;
+        };
+        let token = request.request.get_meta().get_progress_token();
+        if slot.sent_as(request.id.clone(), token.clone()) {
+            table.by_id.insert(request.id.clone(), Arc::clone(&slot));
+            token.map(|token| table.by_token.insert(token, Arc::clone(&slot)));
+        }
+        Some(slot)
+    }
+
+    /// Nobody waits for this request any more.
+    pub(crate) fn forget(&self, slot: &Slot) {
+        let Some((id, token)) = slot.close() else {
+            return;
+        };
+        let mut table = self.table();
+        table.by_id.remove(&id);
+        token.map(|token| table.by_token.remove(&token));
+    }
+
+    /// What the server said of itself in the handshake, once.
+    pub(crate) fn greeting(&self) -> Option<Map<String, Value>> {
+        self.greeting.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// The question under this id, once.
+    pub(crate) fn question(&self, id: &RequestId) -> Option<Asked> {
+        self.table().questions.remove(id)
+    }
+}
+
+impl Table {
+    /// The call that something unaddressed belongs to: the one whose answer stream it came on, or
+    /// the only one there is. With several it is nobody's, rather than the wrong caller's.
+    fn owner(&self, stream: Option<&Arc<Slot>>) -> Option<Arc<Slot>> {
+        if let Some(slot) = stream {
+            return slot.context().is_some().then(|| Arc::clone(slot));
+        }
+        let mut calls = self.by_id.values().filter(|slot| slot.context().is_some());
+        let first = calls.next()?;
+        calls.next().is_none().then(|| Arc::clone(first))
+    }
+}

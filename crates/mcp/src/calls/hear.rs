@@ -1,0 +1,206 @@
+//! What comes in, sorted: kept for its owner, told to the SDK, or of no interest.
+
+use std::sync::Arc;
+
+use rmcp::model::{
+    CustomRequest, ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage, ServerRequest,
+    ServerResult,
+};
+use serde::Deserialize as _;
+use serde_json::{Map, Value};
+use toolcrib_core::{LogEntry, LogLevel, Progress};
+
+use super::{Asked, Calls, MOST_QUESTIONS, Slot};
+
+/// Longest text of a report of progress, in characters.
+const LONGEST_REPORT: usize = 1_000;
+
+impl Calls {
+    /// Takes in one message and gives what the SDK must know of it. `stream`: the request on whose
+    /// answer stream it came, where a transport has such streams.
+    pub(crate) fn hear(
+        &self,
+        message: Value,
+        stream: Option<&Arc<Slot>>,
+    ) -> Option<ServerJsonRpcMessage> {
+        let Value::Object(mut fields) = message else {
+            return None;
+        };
+        let id = fields.get("id").and_then(|id| RequestId::deserialize(id).ok());
+        match (fields.get("method").and_then(Value::as_str).map(str::to_owned), id) {
+            (Some(method), Some(id)) => self.asked(&method, fields, id, stream),
+            (Some(method), None) => self.noted(&method, fields, stream),
+            (None, Some(id)) => Some(self.answered(id, fields)),
+            // A server that could not read the id says so without one; only a handshake cares.
+            (None, None) => {
+                fields.remove("error").map(|error| ServerJsonRpcMessage::error(fault(&error), None))
+            }
+        }
+    }
+
+    /// Something came that is too large to be read, and nobody can tell for whom. If only one waits
+    /// it was for that one; else the time of whoever it was for runs out.
+    pub(crate) fn spoiled(&self) -> Option<ServerJsonRpcMessage> {
+        let mut table = self.table();
+        let id = table.by_id.keys().next().filter(|_| table.by_id.len() == 1)?.clone();
+        let slot = table.by_id.remove(&id)?;
+        drop(table);
+        slot.answer(None);
+        Some(unreadable(id))
+    }
+
+    fn answered(&self, id: RequestId, mut fields: Map<String, Value>) -> ServerJsonRpcMessage {
+        // Some servers give a number back as a string.
+        let id = match &id {
+            RequestId::String(text) => text.parse().map_or(id, RequestId::Number),
+            RequestId::Number(_) => id,
+        };
+        let (of_the_sdk, slot) = {
+            let mut table = self.table();
+            (table.of_the_sdk.remove(&id), table.by_id.remove(&id))
+        };
+        if let Some(error) = fields.remove("error") {
+            if let Some(slot) = slot {
+                slot.refused();
+            }
+            return ServerJsonRpcMessage::error(fault(&error), Some(id));
+        }
+        if of_the_sdk {
+            let result = fields.remove("result").unwrap_or_default();
+            if let Some(said) = result.as_object().filter(|said| said.contains_key("capabilities"))
+            {
+                self.greeted(said.clone());
+            }
+            return match ServerResult::deserialize(result) {
+                Ok(result) => ServerJsonRpcMessage::response(result, id),
+                Err(_) => unreadable(id),
+            };
+        }
+        match (slot, fields.remove("result")) {
+            (Some(slot), Some(Value::Object(result))) => slot.answer(Some(result)),
+            (Some(slot), _) => {
+                slot.answer(None);
+                return unreadable(id);
+            }
+            // Too late: who asked has given up. The SDK forgets it too.
+            (None, _) => {}
+        }
+        ServerJsonRpcMessage::response(ServerResult::empty(()), id)
+    }
+
+    fn asked(
+        &self,
+        method: &str,
+        mut fields: Map<String, Value>,
+        id: RequestId,
+        stream: Option<&Arc<Slot>>,
+    ) -> Option<ServerJsonRpcMessage> {
+        if method == "ping" {
+            return told(fields);
+        }
+        let mut table = self.table();
+        if table.questions.len() < MOST_QUESTIONS {
+            let params = fields.remove("params").unwrap_or_default();
+            let of = table.owner(stream);
+            table.questions.insert(id.clone(), Asked { method: method.to_owned(), params, of });
+        }
+        let request = ServerRequest::CustomRequest(CustomRequest::new("toolcrib/asked", None));
+        Some(ServerJsonRpcMessage::request(request, id))
+    }
+
+    fn noted(
+        &self,
+        method: &str,
+        mut fields: Map<String, Value>,
+        stream: Option<&Arc<Slot>>,
+    ) -> Option<ServerJsonRpcMessage> {
+        match method {
+            "notifications/progress" => {
+                self.progress(fields.remove("params")?.as_object()?, stream);
+                None
+            }
+            "notifications/message" => {
+                let owner = self.table().owner(stream)?;
+                owner.context()?.log(log_entry(fields.remove("params")?)?);
+                None
+            }
+            "notifications/tools/list_changed" => {
+                self.news.tools.send_modify(|count| *count += 1);
+                told(fields)
+            }
+            "notifications/prompts/list_changed" | "notifications/resources/list_changed" => {
+                self.news.library.send_modify(|count| *count += 1);
+                told(fields)
+            }
+            "notifications/resources/updated" => {
+                if let Some(Value::Object(params)) = fields.get("params").cloned() {
+                    // Nobody may be following.
+                    let _ = self.news.updates.send(Arc::new(params));
+                }
+                told(fields)
+            }
+            "notifications/cancelled" | "notifications/subscriptions/acknowledged" => told(fields),
+            _ => None,
+        }
+    }
+
+    fn progress(&self, params: &Map<String, Value>, stream: Option<&Arc<Slot>>) -> Option<()> {
+        let token = rmcp::model::ProgressToken::deserialize(params.get("progressToken")?).ok()?;
+        let slot = self.table().by_token.get(&token).cloned()?;
+        // On the answer stream of one call nobody speaks for another.
+        if stream.is_some_and(|stream| !Arc::ptr_eq(stream, &slot)) {
+            return None;
+        }
+        slot.progressed.notify_one();
+        let message = params.get("message").and_then(Value::as_str);
+        slot.context()?.progress(Progress {
+            done: params.get("progress")?.as_f64()?,
+            total: params.get("total").and_then(Value::as_f64),
+            message: message.map(|text| text.chars().take(LONGEST_REPORT).collect()),
+        });
+        Some(())
+    }
+}
+
+/// A message that the SDK reads itself.
+fn told(fields: Map<String, Value>) -> Option<ServerJsonRpcMessage> {
+    serde_json::from_value(Value::Object(fields)).ok()
+}
+
+fn unreadable(id: RequestId) -> ServerJsonRpcMessage {
+    let error = ErrorData::internal_error("the answer is not one of the protocol", None);
+    ServerJsonRpcMessage::error(error, Some(id))
+}
+
+/// An error as the protocol has it, or whatever a server made of it.
+fn fault(error: &Value) -> ErrorData {
+    let code = error.get("code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
+    let message = error.get("message").and_then(Value::as_str).unwrap_or("no reason given");
+    let message = message.to_owned();
+    let data = error.get("data").cloned();
+    ErrorData::new(code.map_or(ErrorCode::INTERNAL_ERROR, ErrorCode), message, data)
+}
+
+fn log_entry(params: Value) -> Option<LogEntry> {
+    let Value::Object(mut params) = params else {
+        return None;
+    };
+    let level = level(params.get("level")?.as_str()?)?;
+    let logger = params.get("logger").and_then(Value::as_str).map(str::to_owned);
+    Some(LogEntry { level, logger, data: params.remove("data").unwrap_or_default() })
+}
+
+/// A level by its name in the protocol.
+pub(crate) fn level(name: &str) -> Option<LogLevel> {
+    Some(match name {
+        "debug" => LogLevel::Debug,
+        "info" => LogLevel::Info,
+        "notice" => LogLevel::Notice,
+        "warning" => LogLevel::Warning,
+        "error" => LogLevel::Error,
+        "critical" => LogLevel::Critical,
+        "alert" => LogLevel::Alert,
+        "emergency" => LogLevel::Emergency,
+        _ => return None,
+    })
+}

@@ -1,0 +1,252 @@
+//! One live connection to a server, and single requests over it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use rmcp::model::{
+    CancelledNotification, CancelledNotificationParam, ClientRequest, CustomRequest, RequestId,
+    RequestMetaObject,
+};
+use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
+use serde_json::{Map, Value};
+use tokio::runtime::Handle;
+use tokio::sync::Mutex;
+use tokio::time::{Instant, sleep_until, timeout};
+use tokio_util::sync::CancellationToken;
+use toolcrib_child::{Child, StderrTail};
+use toolcrib_core::CallContext;
+
+use crate::calls::{Calls, Slot};
+use crate::capabilities::capabilities;
+use crate::facts::Facts;
+use crate::fault::{Fault, Phase};
+use crate::http;
+
+/// A server that has said hello.
+pub(crate) struct Connection {
+    pub(crate) facts: Facts,
+    pub(crate) peer: Peer<RoleClient>,
+    pub(crate) calls: Arc<Calls>,
+    /// Ends the connection when it is cancelled, and is cancelled when it has ended.
+    pub(crate) stop: CancellationToken,
+    pub(crate) program: Option<Program>,
+    /// It refuses to tell when its list changes.
+    pub(crate) is_mute: AtomicBool,
+    /// We have ended it, and nothing is wrong.
+    pub(crate) was_stopped: AtomicBool,
+    pub(crate) in_flight: AtomicUsize,
+}
+
+/// The child behind a connection.
+pub(crate) struct Program {
+    pub(crate) pid: u32,
+    pub(crate) stderr: StderrTail,
+    pub(crate) child: Mutex<Option<Child>>,
+}
+
+impl Program {
+    pub(crate) fn new(child: Child) -> Self {
+        Self { pid: child.id(), stderr: child.stderr(), child: Mutex::new(Some(child)) }
+    }
+}
+
+/// How long the end of a child may take to be known after its output has ended.
+const END: Duration = Duration::from_millis(200);
+
+/// How long one request may take.
+pub(crate) struct Waits {
+    /// Without a sign of life.
+    pub(crate) idle: (Phase, Duration),
+    /// In all.
+    pub(crate) until: (Phase, Instant, Duration),
+}
+
+impl Connection {
+    pub(crate) fn is_closed(&self) -> bool {
+        self.calls.closed.is_cancelled() || self.stop.is_cancelled()
+    }
+
+    pub(crate) fn tells_changes(&self) -> bool {
+        self.facts.can("tools", "listChanged") && !self.is_mute.load(Ordering::Acquire)
+    }
+
+    /// Whether it says by itself when its prompts and resources change.
+    pub(crate) fn tells_of_library(&self) -> bool {
+        let has = |what: &str| self.facts.said.capabilities.contains_key(what);
+        let tells = |what: &str| !has(what) || self.facts.can(what, "listChanged");
+        tells("prompts") && tells("resources") && !self.is_mute.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn pid(&self) -> Option<u32> {
+        self.program.as_ref().map(|program| program.pid)
+    }
+
+    pub(crate) fn stderr(&self) -> Option<StderrTail> {
+        self.program.as_ref().map(|program| program.stderr.clone())
+    }
+
+    /// How its program ended, if it has one and that ended by itself.
+    pub(crate) async fn last_words(&self) -> Option<String> {
+        let child = self.program.as_ref()?.child.lock().await;
+        let exit = timeout(END, child.as_ref()?.ended()).await.ok()?;
+        Some(format!("its program {exit}"))
+    }
+
+    /// Ends it, and waits until its program is gone.
+    pub(crate) async fn close(&self) {
+        self.was_stopped.store(true, Ordering::Release);
+        self.calls.closed.cancel();
+        self.stop.cancel();
+        let Some(program) = &self.program else {
+            return;
+        };
+        if let Some(child) = program.child.lock().await.take() {
+            child.stop().await;
+        }
+    }
+
+    /// Sends one request and waits for its result, whole as it came.
+    pub(crate) async fn request(
+        &self,
+        method: &'static str,
+        params: Map<String, Value>,
+        context: Option<&CallContext>,
+        waits: &Waits,
+    ) -> Result<Map<String, Value>, Fault> {
+        let slot = Arc::new(Slot::new(context.cloned()));
+        let mut request = CustomRequest::new(method, Some(Value::Object(params)));
+        request.extensions.insert(Arc::clone(&slot));
+        let mut options = PeerRequestOptions::default();
+        if let Some(meta) = self.meta(context) {
+            options = options.with_meta(meta);
+        }
+        self.in_flight.fetch_add(1, Ordering::AcqRel);
+        let mut sent = Sent { connection: self, slot: &slot, id: None };
+        let request = ClientRequest::CustomRequest(request);
+        let sending = self.peer.send_request_with_option(request, options);
+        let mut handle = sending.await.map_err(|error| fault(error, &slot))?;
+        sent.id = Some(handle.id.clone());
+        let answered = self.wait(&mut handle, &slot, context, waits).await;
+        if !matches!(answered, Err(Fault::TooLong(..) | Fault::Cancelled)) {
+            sent.id = None;
+        }
+        answered
+    }
+
+    async fn wait(
+        &self,
+        handle: &mut RequestHandle<RoleClient>,
+        slot: &Slot,
+        context: Option<&CallContext>,
+        waits: &Waits,
+    ) -> Result<Map<String, Value>, Fault> {
+        let (last, until, in_all) = waits.until;
+        let (phase, idle) = waits.idle;
+        let cancelled = async {
+            match context {
+                Some(context) => context.cancelled().await,
+                None => std::future::pending().await,
+            }
+        };
+        let mut cancelled = std::pin::pin!(cancelled);
+        let mut closed = std::pin::pin!(self.calls.closed.cancelled());
+        let mut silence = std::pin::pin!(sleep_until((Instant::now() + idle).min(until)));
+        loop {
+            tokio::select! {
+                biased;
+                // The SDK knows only that there is an end; the answer itself stands in the slot.
+                answer = &mut handle.rx => return match (slot.take_answer(), answer) {
+                    (Some(answer), _) => Ok(answer),
+                    (None, Ok(Ok(_))) => Err(Fault::Unreadable("it is no object")),
+                    (None, Ok(Err(error))) => Err(fault(error, slot)),
+                    (None, Err(_)) => Err(fault(ServiceError::TransportClosed, slot)),
+                },
+                () = &mut cancelled => return Err(Fault::Cancelled),
+                // What came in before the end was read is still on its way through the SDK.
+                () = &mut closed => return match slot.take_answer() {
+                    Some(answer) => Ok(answer),
+                    None => Err(fault(ServiceError::TransportClosed, slot)),
+                },
+                () = slot.progressed.notified() => {
+                    silence.as_mut().reset((Instant::now() + idle).min(until));
+                }
+                () = &mut silence => match Instant::now() {
+                    now if now >= until => return Err(Fault::TooLong(last, in_all)),
+                    // A person may take the time that a person takes.
+                    now if slot.waits_for_us() => silence.as_mut().reset((now + idle).min(until)),
+                    _ => return Err(Fault::TooLong(phase, idle)),
+                },
+            }
+        }
+    }
+
+    /// What a request says of itself besides what the SDK says for all of them: in the new era what
+    /// can be answered, and where it stands in a trace.
+    fn meta(&self, context: Option<&CallContext>) -> Option<RequestMetaObject> {
+        let context = context?;
+        let mut meta = RequestMetaObject::new();
+        if self.facts.is_modern {
+            meta.set_client_capabilities(capabilities(context.answers()));
+            meta.insert("io.modelcontextprotocol/logLevel".to_owned(), Value::from("info"));
+        }
+        if let Some(trace) = context.trace() {
+            meta.set_traceparent(trace.to_string());
+        }
+        (!meta.is_empty()).then_some(meta)
+    }
+
+    fn tell_cancelled(&self, id: RequestId, why: &str) {
+        let params = CancelledNotificationParam::new(Some(id), Some(why.to_owned()));
+        let peer = self.peer.clone();
+        let Ok(runtime) = Handle::try_current() else {
+            return;
+        };
+        // A server that does not read keeps this waiting until the connection ends.
+        runtime.spawn(async move {
+            let notification = CancelledNotification::new(params);
+            let _ = peer.send_notification(notification.into()).await;
+        });
+    }
+}
+
+/// A request that is under way. Dropped before its answer came, it is given up: the server is told
+/// so, and what it still says is nobody's.
+struct Sent<'a> {
+    connection: &'a Connection,
+    slot: &'a Slot,
+    /// `None`: there is nothing to give up.
+    id: Option<RequestId>,
+}
+
+impl Drop for Sent<'_> {
+    fn drop(&mut self) {
+        self.connection.calls.forget(self.slot);
+        if let Some(id) = self.id.take() {
+            self.connection.tell_cancelled(id, "nobody waits for the result any more");
+        }
+        self.connection.in_flight.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// What the SDK's error means for a request.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the SDK's errors grow with every release")]
+fn fault(error: ServiceError, slot: &Slot) -> Fault {
+    let gone = |why: &str| {
+        if slot.was_sent() { Fault::broken(why) } else { Fault::unreachable(why) }
+    };
+    match error {
+        ServiceError::McpError(error) if slot.was_refused() => {
+            let (message, data) = (error.message.into_owned(), error.data);
+            Fault::Refused { code: error.code.0, message, data }
+        }
+        // The SDK says it, or we do: what came back is none of the protocol.
+        ServiceError::McpError(_) if slot.is_odd() => {
+            Fault::Unreadable("it is none of the protocol")
+        }
+        ServiceError::McpError(error) => gone(&error.message),
+        ServiceError::TransportSend(error) => http::fault::of_transport(error, slot.was_sent()),
+        ServiceError::Cancelled { .. } => Fault::Cancelled,
+        other => gone("the server closed it").because(other),
+    }
+}

@@ -1,0 +1,79 @@
+//! A crib served over MCP: to clients of 2026-07-28 and of the revisions before it, over HTTP and
+//! over pipes.
+//!
+//! Read in this order: [`House`] (what is served), `desk` (the methods), `listing`, `calling` (one
+//! call with its questions), `running` and `waiting` (a call that outlives its request), `result`
+//! and `whole` (how nothing of it is lost on the way), then the ways in: `http` and `stdio`.
+//!
+//! Nothing is decided here: what a caller sees is the plan, and every call goes through the gate.
+
+mod approval;
+mod calling;
+mod client;
+mod desk;
+mod following;
+mod greeting;
+mod host;
+mod house;
+mod http;
+mod line;
+mod listing;
+mod once;
+mod outgoing;
+mod reading;
+mod result;
+mod running;
+mod seal;
+mod settings;
+mod stdio;
+mod waiting;
+mod whole;
+
+use std::sync::Arc;
+
+use axum::Router;
+use tokio::io::{AsyncRead, AsyncWrite};
+use toolcrib_core::Caller;
+
+use desk::Room;
+pub use house::{Asking, Claim, House};
+pub use settings::DoorSettings;
+pub use stdio::StdioError;
+use waiting::Waiting;
+use whole::Whole;
+
+/// Serves one crib. Cheap to clone; clones are the same door.
+#[derive(Clone)]
+pub struct Door(Arc<Room>);
+
+impl Door {
+    pub fn new(house: Arc<dyn House>, settings: DoorSettings) -> Self {
+        let waiting = Waiting::new(settings.most_waiting, settings.patience);
+        let sessions = Arc::default();
+        Self(Arc::new(Room { house, settings, waiting, whole: Whole::default(), sessions }))
+    }
+
+    /// The routes `/mcp` and `/mcp/{profile}`. Whoever authenticates puts a `Caller` into the
+    /// extensions of the request; a request without one is refused with 401.
+    ///
+    /// Sessions of older clients belong to this router: make it once.
+    pub fn router(&self) -> Router {
+        http::router(Arc::clone(&self.0))
+    }
+
+    /// How many sessions of older clients are open.
+    pub async fn sessions(&self) -> usize {
+        self.0.sessions.sessions.read().await.len()
+    }
+
+    /// Serves one client at a pair of pipes until it hangs up.
+    pub async fn serve_stdio(
+        &self,
+        reader: impl AsyncRead + Send + Unpin + 'static,
+        writer: impl AsyncWrite + Send + Unpin + 'static,
+        caller: Caller,
+        profile: Option<&str>,
+    ) -> Result<(), StdioError> {
+        Box::pin(stdio::serve(Arc::clone(&self.0), (reader, writer), caller, profile)).await
+    }
+}

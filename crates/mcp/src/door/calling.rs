@@ -1,0 +1,252 @@
+//! One `tools/call`: begun, taken up again, put to a person, and answered.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorCode, ErrorData};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use toolcrib_core::{
+    Ask, BatchOptions, Call, Decision, ErrorKind, Parked, Pending, Plan, Question, RawArguments,
+    Refusal, Response, TicketError, TicketId, ToolError, ToolOutcome, Trace, canonical,
+};
+
+use super::approval;
+use super::desk::Desk;
+use super::house::Claim;
+use super::line::Line;
+use super::outgoing;
+use super::result::{refusal, result};
+use super::running::{End, Hold, Running, Step, Visit, request};
+
+/// What one request is about.
+pub(super) struct Calling<'a> {
+    pub(super) desk: &'a Desk,
+    pub(super) line: Line,
+    pub(super) plan: Plan,
+    pub(super) visit: Visit,
+    pub(super) tool: String,
+    pub(super) trace: Option<Trace>,
+    /// The caller's own name for the call.
+    pub(super) key: Option<String>,
+}
+
+type Answered = Result<CallToolResponse, ErrorData>;
+
+/// Of the tool's name and the arguments, however their keys are ordered.
+pub(super) fn digest(tool: &str, arguments: &Value) -> String {
+    let digest = Sha256::new()
+        .chain_update(tool.len().to_be_bytes())
+        .chain_update(tool)
+        .chain_update(canonical::text(arguments))
+        .finalize();
+    BASE64_URL_SAFE_NO_PAD.encode(digest)
+}
+
+impl Calling<'_> {
+    pub(super) async fn answer(&self, params: CallToolRequestParams) -> Answered {
+        let answers = params.input_responses.unwrap_or_default();
+        match params.request_state {
+            Some(state) if self.line.client.is_modern => self.take_up(&state, answers).await,
+            _ => self.begin(params.arguments).await,
+        }
+    }
+
+    async fn begin(&self, arguments: Option<Map<String, Value>>) -> Answered {
+        let arguments = RawArguments::from(arguments.map(Value::Object));
+        let id = self.line.context.id.to_string();
+        let key = self.key.clone();
+        // Who goes away and comes back with the key finds the answer.
+        let hold = if key.is_some() { Hold::OnItsOwn } else { Hold::WithItsClient };
+        let call = Call { key, ..Call::new(id, self.tool.as_str(), arguments) };
+        let house = &self.desk.room.house;
+        let running = Running::start(self.visit.clone(), &self.line.client, hold, |options| {
+            let options = BatchOptions { trace: self.trace, ..options };
+            let profile = self.visit.profile.as_deref();
+            let report = house.run(self.plan.clone(), profile, vec![call], options);
+            Box::pin(async move {
+                End::of_call(report.await.responses.pop().ok_or(TicketError::Unknown))
+            })
+        });
+        self.follow(running).await
+    }
+
+    /// The client comes back with what it was asked for.
+    async fn take_up(&self, state: &str, answers: BTreeMap<String, Value>) -> Answered {
+        if let Some((ticket, digest)) = state.split_once('.').filter(|_| state.starts_with("t_")) {
+            if digest != self.visit.digest {
+                return Err(stale());
+            }
+            let ticket = TicketId::claimed(ticket);
+            return self.decided(ticket, answers.get(approval::KEY)).await;
+        }
+        let taken = self.desk.room.waiting.take(state, &self.visit);
+        let mut running = taken.ok_or_else(stale)?;
+        if running.answer(answers) {
+            return self.follow(running).await;
+        }
+        self.wait(running).await
+    }
+
+    async fn follow(&self, running: Running) -> Answered {
+        match running.go_on(&self.line).await {
+            Step::Ended(End::Called(end)) => self.ended(*end).await,
+            // Its digest is none of a call.
+            Step::Ended(End::Read(_)) => Err(stale()),
+            Step::Asks(running) => self.wait(running).await,
+            // Nobody reads this.
+            Step::Gone => Err(ErrorData::internal_error("the call was cancelled", None)),
+        }
+    }
+
+    /// Keeps the call until its client comes back.
+    async fn wait(&self, running: Running) -> Answered {
+        let questions = running.questions();
+        match self.desk.room.waiting.keep(running) {
+            Ok(state) => self.asking(&questions, &state),
+            Err(mut running) => {
+                running.decline();
+                Box::pin(self.follow(*running)).await
+            }
+        }
+    }
+
+    async fn ended(&self, end: Result<Response, TicketError>) -> Answered {
+        let response = match end {
+            Ok(response) => response,
+            Err(error) => return self.called(refusal(&error.to_string(), &self.line.client)),
+        };
+        match &response.outcome {
+            ToolOutcome::Pending(pending) if self.line.client.can_answer(Question::Form) => {
+                let pending = pending.clone();
+                self.put_to_person(pending, response).await
+            }
+            ToolOutcome::Failed(error) if self.is_of_protocol(error) => Err(error_data(error)),
+            ToolOutcome::Done(_)
+            | ToolOutcome::Failed(_)
+            | ToolOutcome::Denied { .. }
+            | ToolOutcome::Pending(_) => self.told(&response),
+        }
+    }
+
+    /// Whether a client is told of an error by its code, and not a model by its words.
+    fn is_of_protocol(&self, error: &ToolError) -> bool {
+        let lacks =
+            |refusal: &Refusal| refusal.code == Refusal::CLIENT_LACKS && self.line.client.is_modern;
+        let is_sole = || self.desk.room.house.sole(self.visit.profile.as_deref()).is_some();
+        let refusal = error.refusal.as_deref();
+        error.kind == ErrorKind::UnknownTool
+            || refusal.is_some_and(|refusal| lacks(refusal) || is_sole())
+    }
+
+    fn told(&self, response: &Response) -> Answered {
+        let promised = self.plan.get(&self.tool).is_some_and(|tool| {
+            let output = tool.listed.spec.output.as_ref();
+            output.is_some_and(|schema| self.line.client.takes_output(schema))
+        });
+        self.called(result(response, promised, &self.line.client))
+    }
+
+    async fn put_to_person(&self, pending: Pending, response: Response) -> Answered {
+        let parked = self.parked(&pending.ticket).await;
+        let form = approval::form(&self.tool, &pending, parked.as_ref());
+        if self.line.client.is_modern {
+            return self.ask_back(&pending.ticket, &form);
+        }
+        let asked = self.line.ask(Ask { question: Question::Form, params: form });
+        let answer = tokio::select! {
+            answer = asked => answer,
+            () = self.line.context.ct.cancelled() => {
+                return Err(ErrorData::internal_error("the call was cancelled", None));
+            }
+        };
+        match answer.ok().as_ref().and_then(approval::decision) {
+            Some(decision) => self.redeem(pending.ticket, decision).await,
+            None => self.told(&response),
+        }
+    }
+
+    fn ask_back(&self, ticket: &TicketId, form: &Value) -> Answered {
+        let question = request(Question::Form, form);
+        let questions = Map::from_iter([(approval::KEY.to_owned(), question)]);
+        self.asking(&questions, &format!("{ticket}.{}", self.visit.digest))
+    }
+
+    /// What came of the question about a ticket. The ledger knows whose it is, and that it is
+    /// good for one run.
+    async fn decided(&self, ticket: TicketId, answer: Option<&Value>) -> Answered {
+        if let Some(decision) = answer.and_then(approval::decision) {
+            return self.redeem(ticket, decision).await;
+        }
+        let Some(parked) = self.parked(&ticket).await else { return Err(stale()) };
+        let pending = Pending { ticket, reason: parked.reason.clone() };
+        if answer.is_none() {
+            let form = approval::form(&self.tool, &pending, Some(&parked));
+            return self.ask_back(&pending.ticket, &form);
+        }
+        let told = format!(
+            "Waiting for approval: {}. Nobody decided. The call has not run; it is kept under the \
+             ticket `{}`. Do not call it again: tell the user what you are waiting for",
+            pending.reason, pending.ticket
+        );
+        self.called(refusal(&told, &self.line.client))
+    }
+
+    async fn redeem(&self, ticket: TicketId, decision: Decision) -> Answered {
+        let Visit { caller, profile, .. } = self.visit.clone();
+        let house = Arc::clone(&self.desk.room.house);
+        let hold = Hold::WithItsClient;
+        let running = Running::start(self.visit.clone(), &self.line.client, hold, |options| {
+            let options = BatchOptions { trace: self.trace, ..options };
+            let (of, id) = (Arc::clone(&caller), ticket.clone());
+            let redeeming = house.redeem(Claim { caller, profile, ticket, decision, options });
+            Box::pin(async move {
+                let redeemed = match redeeming.await {
+                    // Whoever comes second is told what came of the first.
+                    Err(TicketError::Used) => {
+                        house.redeemed(&of, &id).await.ok_or(TicketError::Used)
+                    }
+                    redeemed => redeemed,
+                };
+                End::of_call(redeemed)
+            })
+        });
+        Box::pin(self.follow(running)).await
+    }
+
+    fn called(&self, result: Value) -> Answered {
+        outgoing::called(&self.desk.room, &self.line, result)
+    }
+
+    fn asking(&self, questions: &Map<String, Value>, state: &str) -> Answered {
+        outgoing::asking(&self.desk.room, &self.line, questions, state)
+    }
+
+    async fn parked(&self, ticket: &TicketId) -> Option<Parked> {
+        let open = self.desk.room.house.tickets(&self.visit.caller).await.ok()?;
+        open.into_iter().find(|parked| &parked.ticket == ticket)
+    }
+}
+
+/// An error as the protocol has it.
+pub(super) fn error_data(error: &ToolError) -> ErrorData {
+    if let Some(refusal) = &error.refusal {
+        let code = ErrorCode(refusal.code);
+        return ErrorData::new(code, refusal.message.clone(), refusal.data.clone());
+    }
+    let kinds = [ErrorKind::InvalidCall, ErrorKind::InvalidArguments, ErrorKind::UnknownTool];
+    if kinds.contains(&error.kind) {
+        return ErrorData::invalid_params(error.message.clone(), None);
+    }
+    let after = error.retry_after.map(|after| json!({ "retryAfterMs": after.as_millis() }));
+    ErrorData::internal_error(error.message.clone(), after)
+}
+
+/// One answer for what was changed, used, timed out, or is somebody else's.
+pub(super) fn stale() -> ErrorData {
+    let told = "`requestState` names no question that is open for this call: make the call again \
+                without it";
+    ErrorData::invalid_params(told, Some(json!({ "field": "requestState" })))
+}

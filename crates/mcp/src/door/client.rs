@@ -1,0 +1,83 @@
+//! Who asks: of which revision, and what it can be asked in turn.
+
+use rmcp::model::ProtocolVersion;
+use rmcp::service::{RequestContext, RoleServer};
+use serde_json::Value;
+use toolcrib_core::Question;
+
+use crate::block::Kinds;
+
+/// The other side of one request.
+#[derive(Debug, Clone)]
+pub(super) struct Client {
+    /// Of 2026-07-28 or later: a question goes out as an answer, and the client comes back.
+    pub(super) is_modern: bool,
+    pub(super) kinds: Kinds,
+    has_structured: bool,
+    /// What it can be asked.
+    pub(super) answers: Vec<Question>,
+}
+
+impl Client {
+    pub(super) fn of(context: &RequestContext<RoleServer>) -> Self {
+        let revision = context.protocol_version().unwrap_or(ProtocolVersion::V_2025_03_26);
+        let said = context.client_capabilities();
+        let said = said.and_then(|said| serde_json::to_value(said).ok()).unwrap_or_default();
+        // Revisions are dates, which go in the order of their letters.
+        let since = |other: ProtocolVersion| revision.as_str() >= other.as_str();
+        Self {
+            is_modern: !revision.has_initialize(),
+            kinds: Kinds {
+                audio: since(ProtocolVersion::V_2025_03_26),
+                links: since(ProtocolVersion::V_2025_06_18),
+            },
+            has_structured: since(ProtocolVersion::V_2025_06_18),
+            answers: answers(&said),
+        }
+    }
+
+    pub(super) fn can_answer(&self, question: Question) -> bool {
+        self.answers.contains(&question)
+    }
+
+    /// Whether a result may carry this as data: before 2026-07-28 it must be an object.
+    pub(super) fn takes_data(&self, data: &Value) -> bool {
+        self.is_modern || (self.has_structured && data.is_object())
+    }
+
+    /// Whether a tool may promise results of this schema.
+    pub(super) fn takes_output(&self, schema: &Value) -> bool {
+        let of_objects = schema.get("type").is_some_and(|kind| kind == "object");
+        self.is_modern || (self.has_structured && of_objects)
+    }
+}
+
+fn answers(said: &Value) -> Vec<Question> {
+    let has = |key: &str| said.get(key).is_some_and(Value::is_object);
+    let mut answers = Vec::new();
+    if let Some(modes) = said.get("elicitation").and_then(Value::as_object) {
+        // The first revision with questions had no modes, and meant forms.
+        if modes.contains_key("form") || !modes.contains_key("url") {
+            answers.push(Question::Form);
+        }
+        if modes.contains_key("url") {
+            answers.push(Question::Address);
+        }
+    }
+    if has("sampling") {
+        answers.push(Question::Sample);
+    }
+    if has("roots") {
+        answers.push(Question::Roots);
+    }
+    answers
+}
+
+/// The method by which a question is put.
+pub(super) fn method(question: Question) -> &'static str {
+    match question {
+        Question::Form | Question::Address => "elicitation/create",
+        Question::Sample => "sampling/createMessage",
+        Question::Roots => "roots/list",
+    }
+}

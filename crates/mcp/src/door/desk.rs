@@ -1,0 +1,352 @@
+//! The SDK's server side: one desk for a session of an older client, or for one modern request.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rmcp::ServerHandler;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, DiscoverResult,
+    ErrorCode, ErrorData, Extensions, GetPromptRequestParams, GetPromptResponse,
+    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, ServerConfig, SubscriptionFilter,
+};
+use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use toolcrib_core::{
+    About, BatchOptions, Caller, Fields, Inquiry, Kind, LogLevel, Plan, Request, Said, Trace,
+    Visitor,
+};
+
+use super::calling::{Calling, digest};
+use super::client::Client;
+use super::following::{self, Followed};
+use super::greeting;
+use super::house::{Asking, House};
+use super::line::Line;
+use super::listing;
+use super::once;
+use super::outgoing::{self, Out};
+use super::reading::{self, Reading};
+use super::running::Visit;
+use super::settings::DoorSettings;
+use super::waiting::Waiting;
+use super::whole::Whole;
+use crate::calls::level;
+
+/// What all desks of a door share.
+pub(super) struct Room {
+    pub(super) house: Arc<dyn House>,
+    pub(super) settings: DoorSettings,
+    pub(super) waiting: Waiting,
+    pub(super) whole: Whole,
+    /// Of the clients over HTTP.
+    pub(super) sessions: Arc<LocalSessionManager>,
+}
+
+/// What the way in knows of a request.
+#[derive(Clone)]
+pub(super) struct Entrance {
+    pub(super) caller: Arc<Caller>,
+    pub(super) profile: Option<Arc<str>>,
+    /// Our name of the conversation; `None`: this client keeps none.
+    pub(super) session: Option<Arc<str>>,
+    /// Where the request stands in a trace; `None`: nobody keeps any.
+    pub(super) trace: Option<Trace>,
+    /// What the client calls this one call, so that sending it again does not run it again.
+    pub(super) key: Option<Arc<Value>>,
+}
+
+pub(super) struct Desk {
+    pub(super) room: Arc<Room>,
+    /// Of a client at a pipe; over HTTP each request says who comes.
+    entrance: Option<Entrance>,
+    level: Mutex<LogLevel>,
+    followed: Followed,
+}
+
+/// The revisions that this door speaks.
+pub(super) const REVISIONS: &[ProtocolVersion] = &[
+    ProtocolVersion::V_2025_03_26,
+    ProtocolVersion::V_2025_06_18,
+    ProtocolVersion::V_2025_11_25,
+    ProtocolVersion::V_2026_07_28,
+];
+
+impl Desk {
+    pub(super) fn new(room: Arc<Room>, entrance: Option<Entrance>) -> Self {
+        Self { room, entrance, level: Mutex::new(LogLevel::Info), followed: Followed::default() }
+    }
+
+    /// Who comes, as authentication said; without that there is no way in.
+    fn entrance(&self, extensions: &Extensions) -> Result<Entrance, ErrorData> {
+        let parts = extensions.get::<http::request::Parts>();
+        let entrance = self.entrance.as_ref();
+        let entrance = entrance.or_else(|| parts?.extensions.get::<Entrance>());
+        entrance.cloned().ok_or_else(|| ErrorData::invalid_request("nobody is logged in", None))
+    }
+
+    fn plan(&self, entrance: &Entrance) -> Result<Plan, ErrorData> {
+        let request = Request { session: entrance.session.clone(), ..Request::default() };
+        let plan = self.room.house.plan(&entrance.caller, entrance.profile.as_deref(), request);
+        plan.map_err(|error| ErrorData::internal_error(error.to_string(), None))
+    }
+
+    /// What the only source behind this entrance says of itself.
+    pub(super) fn sole(&self, entrance: &Entrance) -> Option<Arc<Said>> {
+        self.room.house.sole(entrance.profile.as_deref())
+    }
+
+    fn list<T: Serialize + DeserializeOwned>(
+        &self,
+        kind: Kind,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<T, ErrorData> {
+        let entrance = self.entrance(&context.extensions)?;
+        let cursor = request.and_then(|request| request.cursor);
+        reading::list(self, &self.line(context), &entrance, kind, cursor.as_deref())
+    }
+
+    fn reading(
+        &self,
+        about: About,
+        params: &impl Serialize,
+        context: RequestContext<RoleServer>,
+    ) -> Result<Reading<'_>, ErrorData> {
+        let entrance = self.entrance(&context.extensions)?;
+        let Ok(Value::Object(mut params)) = serde_json::to_value(params) else {
+            return Err(ErrorData::invalid_params("the parameters are no object", None));
+        };
+        params.shift_remove("_meta");
+        Ok(Reading::new(self, self.line(context), entrance, Inquiry { about, params }))
+    }
+
+    fn line(&self, context: RequestContext<RoleServer>) -> Line {
+        let client = Client::of(&context);
+        let named = context.meta.get("io.modelcontextprotocol/logLevel").and_then(Value::as_str);
+        let level = if client.is_modern {
+            named.and_then(level)
+        } else {
+            Some(*self.level.lock().unwrap_or_else(PoisonError::into_inner))
+        };
+        Line { context, client, level, patience: self.room.settings.patience }
+    }
+}
+
+/// Where a call stands that says so itself: its client knows better than what lies between us.
+fn traced(own: Trace, said: Option<&str>) -> Trace {
+    if own.goes_on() { said.and_then(Trace::parse).unwrap_or(own) } else { own }
+}
+
+/// Fails where a door that stands for one source has no such methods.
+pub(super) fn offers(
+    sole: Option<&Said>,
+    capability: &str,
+    method: &'static str,
+) -> Result<(), ErrorData> {
+    match sole {
+        Some(said) if !said.capabilities.contains_key(capability) => {
+            Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl ServerHandler for Desk {
+    fn get_info(&self) -> ServerConfig {
+        greeting::config(self.room.settings.instructions.as_ref())
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Borrowed(REVISIONS)
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        context.peer.set_peer_info(request.clone());
+        let config = self.negotiate_initialize(&request)?;
+        let entrance = self.entrance(&context.extensions)?;
+        greeting::initialize(self, &self.line(context), &entrance, config)
+    }
+
+    async fn discover(
+        &self,
+        context: RequestContext<RoleServer>,
+    ) -> Result<DiscoverResult, ErrorData> {
+        let entrance = self.entrance(&context.extensions)?;
+        greeting::discover(self, &self.line(context), &entrance, &self.get_info())
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let entrance = self.entrance(&context.extensions)?;
+        let (plan, sole) = (self.plan(&entrance)?, self.sole(&entrance));
+        offers(sole.as_deref(), "tools", "tools/list")?;
+        let line = self.line(context);
+        let cursor = request.and_then(|request| request.cursor);
+        let reader = (&line.client, sole.is_some());
+        let page = listing::page(&plan, cursor.as_deref(), self.room.settings.page, reader);
+        let page = page.ok_or_else(listing::nowhere)?;
+        let mut list = reading::frame(self, &line, sole.as_ref(), "tools/list");
+        list.insert("tools".to_owned(), Value::Array(page.tools));
+        list.extend(page.next.map(|next| ("nextCursor".to_owned(), Value::from(next))));
+        outgoing::typed(&self.room, &line, Value::Object(list), || json!({ "tools": [] }))
+    }
+
+    async fn call_tool(
+        &self,
+        mut params: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let entrance = self.entrance(&context.extensions)?;
+        let plan = self.plan(&entrance)?;
+        let tool = std::mem::take(&mut params.name).into_owned();
+        let arguments = params.arguments.clone().map_or(Value::Null, Value::Object);
+        let digest = digest(&tool, &arguments);
+        let trace = entrance.trace.map(|own| traced(own, context.meta.get_traceparent()));
+        let Entrance { caller, profile, key, .. } = entrance;
+        let key = once::key(key.as_deref(), context.meta.get(once::KEY))?;
+        let visit = Visit { caller, profile, digest };
+        let line = self.line(context);
+        let calling = Calling { desk: self, line, plan, visit, tool, trace, key };
+        calling.answer(params).await
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        self.list(Kind::Prompt, request, context)
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        self.list(Kind::Resource, request, context)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        self.list(Kind::Template, request, context)
+    }
+
+    async fn get_prompt(
+        &self,
+        mut params: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let state = params.request_state.take();
+        let answers = params.input_responses.take().unwrap_or_default();
+        let reading = self.reading(About::Prompt, &params, context)?;
+        Ok(match reading.answer(state, answers).await? {
+            Out::Complete(result) => GetPromptResponse::Complete(result),
+            Out::Asks(asks) => GetPromptResponse::InputRequired(asks),
+        })
+    }
+
+    async fn read_resource(
+        &self,
+        mut params: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let state = params.request_state.take();
+        let answers = params.input_responses.take().unwrap_or_default();
+        let reading = self.reading(About::Resource, &params, context)?;
+        Ok(match reading.answer(state, answers).await? {
+            Out::Complete(result) => ReadResourceResponse::Complete(result),
+            Out::Asks(asks) => ReadResourceResponse::InputRequired(asks),
+        })
+    }
+
+    async fn complete(
+        &self,
+        params: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let reading = self.reading(About::Completion, &params, context)?;
+        match reading.answer(None, BTreeMap::new()).await? {
+            Out::Complete(result) => Ok(result),
+            // No revision has questions here.
+            Out::Asks(_) => Ok(CompleteResult::default()),
+        }
+    }
+
+    #[expect(deprecated, reason = "older clients set their level by this")]
+    async fn set_level(
+        &self,
+        request: rmcp::model::SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let named = serde_json::to_value(request.level).unwrap_or_default();
+        let lowest = named.as_str().and_then(level).unwrap_or(LogLevel::Info);
+        *self.level.lock().unwrap_or_else(PoisonError::into_inner) = lowest;
+        let Entrance { caller, profile, session, .. } = self.entrance(&context.extensions)?;
+        if self.room.house.sole(profile.as_deref()).is_some() {
+            let params = Fields::from_iter([("level".to_owned(), named)]);
+            let inquiry = Inquiry { about: About::Level, params };
+            let visitor = Visitor { caller, session };
+            let options = BatchOptions::default();
+            let asking = Asking { visitor, profile, inquiry, options };
+            // A server without levels loses nothing: lines are sorted out here as well.
+            let _ = self.room.house.inquire(asking).await;
+        }
+        Ok(())
+    }
+
+    async fn subscribe(
+        &self,
+        request: rmcp::model::SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let entrance = self.entrance(&context.extensions)?;
+        self.followed.begin(&self.room, entrance, request.uri, context.peer).await
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: rmcp::model::UnsubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.entrance(&context.extensions)?;
+        self.followed.end(&request.uri);
+        Ok(())
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        following::tell_lists(Arc::clone(&self.room.house), context.peer);
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        let mut accepted = requested.clone();
+        if let Some(uris) = &mut accepted.resource_subscriptions {
+            uris.truncate(following::MOST);
+        }
+        Some(accepted)
+    }
+
+    async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        let entrance = self.entrance(&subscription.request_context().extensions)?;
+        following::listen(&self.room, entrance, subscription).await;
+        Ok(())
+    }
+}

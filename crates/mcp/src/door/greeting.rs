@@ -1,0 +1,103 @@
+//! What the door says of itself: that it is a crib, or what the only source behind it says.
+
+use rmcp::model::{DiscoverResult, ErrorData, InitializeResult, ServerCapabilities, ServerConfig};
+use serde_json::{Map, Value, json};
+use toolcrib_core::Said;
+
+use super::desk::{Desk, Entrance, REVISIONS};
+use super::line::Line;
+use super::outgoing;
+
+/// What is not passed on: calls of this door do not become tasks.
+const NOT_OURS: [&str; 1] = ["tasks"];
+const NO_EXTENSION: [&str; 2] = ["io.modelcontextprotocol/tasks", "io.modelcontextprotocol/skills"];
+
+/// All that a door can do.
+pub(super) fn capabilities() -> Value {
+    json!({
+        "tools": { "listChanged": true },
+        "prompts": { "listChanged": true },
+        "resources": { "listChanged": true, "subscribe": true },
+        "completions": {},
+        "logging": {},
+    })
+}
+
+/// A door as the SDK knows it.
+pub(super) fn config(instructions: Option<&String>) -> ServerConfig {
+    let capabilities: ServerCapabilities =
+        serde_json::from_value(capabilities()).unwrap_or_default();
+    let mut config = ServerConfig::new(capabilities);
+    config.server_info = rmcp::model::Implementation::new("toolcrib", env!("CARGO_PKG_VERSION"));
+    config.instructions = instructions.cloned();
+    config
+}
+
+/// The capabilities, the name and the instructions, as they stand in a greeting.
+fn fields(config: &ServerConfig, sole: Option<&Said>) -> (Value, Value, Option<String>) {
+    let own = || json!(config.server_info);
+    let Some(said) = sole else {
+        return (capabilities(), own(), config.instructions.clone());
+    };
+    let mut capabilities = said.capabilities.clone();
+    capabilities.retain(|name, _| !NOT_OURS.contains(&name.as_str()));
+    if let Some(Value::Object(extensions)) = capabilities.get_mut("extensions") {
+        extensions.retain(|name, _| !NO_EXTENSION.contains(&name.as_str()));
+    }
+    let is_named = ["name", "version"].iter().all(|key| said.server.contains_key(*key));
+    let server = if is_named { Value::Object(said.server.clone()) } else { own() };
+    let instructions = said.instructions.clone().or_else(|| config.instructions.clone());
+    (Value::Object(capabilities), server, instructions)
+}
+
+/// The answer to `initialize`, of which `config` has the revision.
+pub(super) fn initialize(
+    desk: &Desk,
+    line: &Line,
+    entrance: &Entrance,
+    config: ServerConfig,
+) -> Result<InitializeResult, ErrorData> {
+    let sole = desk.sole(entrance);
+    let Some(sole) = sole.as_deref() else { return Ok(config) };
+    let (capabilities, server, instructions) = fields(&config, Some(sole));
+    let mut result = Map::new();
+    result.insert("protocolVersion".to_owned(), json!(config.protocol_version));
+    result.insert("capabilities".to_owned(), capabilities);
+    result.insert("serverInfo".to_owned(), server);
+    result.extend(instructions.map(|text| ("instructions".to_owned(), Value::from(text))));
+    let revision = json!(config.protocol_version);
+    outgoing::typed(&desk.room, line, Value::Object(result), || {
+        json!({
+            "protocolVersion": revision, "capabilities": {},
+            "serverInfo": { "name": "toolcrib", "version": "" },
+        })
+    })
+}
+
+/// The answer to `server/discover`.
+pub(super) fn discover(
+    desk: &Desk,
+    line: &Line,
+    entrance: &Entrance,
+    config: &ServerConfig,
+) -> Result<DiscoverResult, ErrorData> {
+    let sole = desk.sole(entrance);
+    let (capabilities, server, instructions) = fields(config, sole.as_deref());
+    let mut result = json!({
+        "resultType": "complete",
+        "supportedVersions": REVISIONS,
+        "capabilities": capabilities,
+        "ttlMs": 0,
+        "cacheScope": "private",
+        "_meta": { "io.modelcontextprotocol/serverInfo": server },
+    });
+    if let (Some(text), Value::Object(fields)) = (instructions, &mut result) {
+        fields.insert("instructions".to_owned(), Value::from(text));
+    }
+    outgoing::typed(&desk.room, line, result, || {
+        json!({
+            "resultType": "complete", "supportedVersions": [], "capabilities": {}, "ttlMs": 0,
+            "cacheScope": "private",
+        })
+    })
+}

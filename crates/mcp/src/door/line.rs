@@ -1,0 +1,71 @@
+//! The way to the client of one request: notifications, and questions where the protocol has them.
+
+use rmcp::model::{
+    ClientResult, CustomNotification, CustomRequest, ProgressNotificationParam, ServerNotification,
+    ServerRequest,
+};
+use rmcp::service::{PeerRequestOptions, RequestContext, RoleServer, ServiceError};
+use serde_json::{Value, json};
+use std::time::Duration;
+use toolcrib_core::{Ask, LogEntry, LogLevel, Progress, Unanswered};
+
+use super::client::{Client, method};
+use super::host::Answer;
+
+pub(super) struct Line {
+    pub(super) context: RequestContext<RoleServer>,
+    pub(super) client: Client,
+    /// The lowest level that the client wants to hear; `None`: it wants no logs.
+    pub(super) level: Option<LogLevel>,
+    pub(super) patience: Duration,
+}
+
+impl Line {
+    pub(super) async fn progress(&self, progress: Progress) {
+        let Some(token) = self.context.meta.get_progress_token() else { return };
+        let mut told = ProgressNotificationParam::new(token, progress.done);
+        told.total = progress.total;
+        told.message = progress.message;
+        // Whoever does not listen any more is told nothing.
+        let _ = self.context.peer.notify_progress(told).await;
+    }
+
+    pub(super) async fn log(&self, entry: LogEntry) {
+        if self.level.is_none_or(|lowest| entry.level < lowest) {
+            return;
+        }
+        let told = CustomNotification::new("notifications/message", Some(json!(entry)));
+        let told = ServerNotification::CustomNotification(told);
+        let _ = self.context.peer.send_notification(told).await;
+    }
+
+    /// Puts a question to a client of an older revision, and waits for the person behind it.
+    ///
+    /// Must be awaited by the task that serves the request: the SDK knows by that to which of the
+    /// client's requests the question belongs.
+    pub(super) async fn ask(&self, ask: Ask) -> Answer {
+        let asked = CustomRequest::new(method(ask.question), Some(ask.params));
+        let options = PeerRequestOptions::with_timeout(self.patience);
+        let sent = self
+            .context
+            .peer
+            .send_request_with_option(ServerRequest::CustomRequest(asked), options)
+            .await;
+        let answer = match sent {
+            Ok(sent) => sent.await_response().await,
+            Err(error) => Err(error),
+        };
+        match answer {
+            Ok(answer) => Ok(plain(&answer)),
+            Err(ServiceError::Timeout { .. } | ServiceError::Cancelled { .. }) => {
+                Err(Unanswered::Cancelled)
+            }
+            Err(_) => Err(Unanswered::Unable),
+        }
+    }
+}
+
+fn plain(answer: &ClientResult) -> Value {
+    // What the SDK has no type for is kept whole; the types serialise to what was read.
+    serde_json::to_value(answer).unwrap_or_default()
+}

@@ -1,0 +1,140 @@
+//! The plan of a caller as a list of tools, in pages.
+
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use rmcp::model::ErrorData;
+use serde_json::{Map, Value, json};
+use toolcrib_core::{Effect, Exposure, Fields, Plan, ToolSpec};
+
+use super::client::Client;
+
+/// One page, and where the next one begins.
+pub(super) struct Page {
+    pub(super) tools: Vec<Value>,
+    pub(super) next: Option<String>,
+}
+
+/// The tools after the one that `cursor` names, in the order of the catalog. `is_whole`: the door stands
+/// for one source, whose hints are its own. `None`: the cursor
+/// is none of ours, or its tool has gone: the client begins again.
+pub(super) fn page(
+    plan: &Plan,
+    cursor: Option<&str>,
+    most: usize,
+    (client, is_whole): (&Client, bool),
+) -> Option<Page> {
+    let shown = || plan.tools().filter(|tool| tool.exposure != Exposure::Hidden);
+    let skipped = match cursor {
+        None => 0,
+        Some(cursor) => {
+            let after = BASE64_URL_SAFE_NO_PAD.decode(cursor).ok()?;
+            shown().position(|tool| tool.listed.spec.name.as_str().as_bytes() == after)? + 1
+        }
+    };
+    let mut rest = shown().skip(skipped);
+    let tools: Vec<_> = rest.by_ref().take(most.max(1)).collect();
+    let has_more = rest.next().is_some();
+    let last = tools.last().filter(|_| has_more);
+    Some(Page {
+        next: last.map(|tool| BASE64_URL_SAFE_NO_PAD.encode(tool.listed.spec.name.as_str())),
+        tools: tools.iter().map(|tool| definition(&tool.listed.spec, client, is_whole)).collect(),
+    })
+}
+
+/// A page of definitions, and where the next one begins; `key`: the field that names each.
+pub(super) fn offers(
+    all: &[Arc<Fields>],
+    key: &str,
+    cursor: Option<&str>,
+    most: usize,
+) -> Result<(Vec<Value>, Option<String>), ErrorData> {
+    let name = |offer: &Fields| {
+        let name = offer.get(key).and_then(Value::as_str).unwrap_or_default();
+        BASE64_URL_SAFE_NO_PAD.encode(name)
+    };
+    let begin = match cursor {
+        None => 0,
+        Some(cursor) => {
+            let last = all.iter().position(|offer| name(offer) == cursor);
+            last.ok_or_else(nowhere)? + 1
+        }
+    };
+    let rest = all.get(begin..).unwrap_or_default();
+    let page: Vec<_> = rest.iter().take(most.max(1)).collect();
+    let next = page.last().filter(|_| rest.len() > page.len()).map(|last| name(last));
+    Ok((page.into_iter().map(|offer| Value::Object(Fields::clone(offer))).collect(), next))
+}
+
+pub(super) fn nowhere() -> ErrorData {
+    ErrorData::invalid_params("the cursor leads nowhere: list from the start", None)
+}
+
+/// A tool as the protocol has it; what its origin said besides goes along.
+fn definition(spec: &ToolSpec, client: &Client, is_whole: bool) -> Value {
+    let mut tool = Map::new();
+    let mut put = |key: &str, value: Value| tool.insert(key.to_owned(), value);
+    put("name", json!(spec.name));
+    if let Some(title) = &spec.title {
+        put("title", json!(title));
+    }
+    put("description", json!(spec.description));
+    put("inputSchema", input(&spec.input));
+    if let Some(output) = spec.output.as_ref().filter(|schema| client.takes_output(schema)) {
+        put("outputSchema", without_headers(output));
+    }
+    if !is_whole {
+        put("annotations", annotations(spec));
+    }
+    for (key, value) in &spec.extra {
+        // Calls of this door do not become tasks, whatever a server behind it can do.
+        if key != "execution" && !tool.contains_key(key) {
+            tool.insert(key.clone(), value.clone());
+        }
+    }
+    Value::Object(tool)
+}
+
+/// The hints that hold here: an operator may know better than the origin.
+fn annotations(spec: &ToolSpec) -> Value {
+    let said = spec.extra.get("annotations").and_then(Value::as_object);
+    let mut hints = said.cloned().unwrap_or_default();
+    hints.insert("readOnlyHint".to_owned(), json!(spec.effect == Effect::Read));
+    hints.insert("destructiveHint".to_owned(), json!(spec.effect == Effect::Destroy));
+    hints.insert("idempotentHint".to_owned(), json!(spec.harmless_to_repeat()));
+    Value::Object(hints)
+}
+
+fn input(schema: &Value) -> Value {
+    let mut schema = without_headers(schema);
+    if let Value::Object(fields) = &mut schema {
+        fields.entry("type").or_insert_with(|| json!("object"));
+    }
+    schema
+}
+
+/// Parameters that travel as headers do so between us and the server behind us: this door takes
+/// all of them from the body, so that there is one value to check.
+fn without_headers(schema: &Value) -> Value {
+    strip(schema, false)
+}
+
+fn strip(value: &Value, names: bool) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let kept = fields.iter().filter(|(key, value)| {
+                names || key.as_str() != "x-mcp-header" || !value.is_string()
+            });
+            let stripped = kept.map(|(key, value)| {
+                let opens_names = !names && matches!(key.as_str(), "properties" | "$defs");
+                let is_data = !names && matches!(key.as_str(), "const" | "enum" | "default");
+                let value = if is_data { value.clone() } else { strip(value, opens_names) };
+                (key.clone(), value)
+            });
+            Value::Object(stripped.collect())
+        }
+        Value::Array(items) => Value::Array(items.iter().map(|item| strip(item, false)).collect()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+    }
+}

@@ -1,0 +1,95 @@
+//! Results made into the SDK's types, or sent around them where those would lose something.
+
+use rmcp::model::{CallToolResponse, CallToolResult, ErrorData, InputRequiredResult};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use super::desk::Room;
+use super::line::Line;
+
+/// A result, or questions instead of one.
+pub(super) enum Out<T> {
+    Complete(T),
+    Asks(InputRequiredResult),
+}
+
+/// What stands for the result of a call that went around the SDK.
+fn no_result() -> Value {
+    let gone = "the result of this call is not kept any more; do not take it for a failure of the \
+                call";
+    json!({ "content": [{ "type": "text", "text": gone }], "isError": true })
+}
+
+/// The result of a call.
+pub(super) fn called(
+    room: &Room,
+    line: &Line,
+    result: Value,
+) -> Result<CallToolResponse, ErrorData> {
+    typed::<CallToolResult>(room, line, result, no_result).map(CallToolResponse::Complete)
+}
+
+/// Questions instead of the result of a call.
+pub(super) fn asking(
+    room: &Room,
+    line: &Line,
+    questions: &Map<String, Value>,
+    state: &str,
+) -> Result<CallToolResponse, ErrorData> {
+    Ok(match ask::<CallToolResult>(room, line, (questions, state), no_result)? {
+        Out::Asks(asks) => CallToolResponse::InputRequired(asks),
+        Out::Complete(stand_in) => CallToolResponse::Complete(stand_in),
+    })
+}
+
+/// Questions instead of any result; `empty` is the least that the SDK takes for one.
+pub(super) fn ask<T: DeserializeOwned>(
+    room: &Room,
+    line: &Line,
+    (questions, state): (&Map<String, Value>, &str),
+    empty: impl FnOnce() -> Value,
+) -> Result<Out<T>, ErrorData> {
+    let whole = json!({
+        "resultType": "input_required", "inputRequests": questions, "requestState": state,
+    });
+    if let Some(asks) = lossless::<InputRequiredResult>(&whole) {
+        return Ok(Out::Asks(asks));
+    }
+    let id = line.context.id.to_string();
+    let stand_in = room.whole.stand_in(&id, &whole, true).ok_or_else(unsendable)?;
+    serde_json::from_value(with(empty(), stand_in)).map(Out::Complete).map_err(|_| unsendable())
+}
+
+/// Any result; `empty` is the least that the SDK takes for one.
+pub(super) fn typed<T: Serialize + DeserializeOwned>(
+    room: &Room,
+    line: &Line,
+    result: Value,
+    empty: impl FnOnce() -> Value,
+) -> Result<T, ErrorData> {
+    if let Some(typed) = lossless(&result) {
+        return Ok(typed);
+    }
+    let id = line.context.id.to_string();
+    let stand_in = room.whole.stand_in(&id, &result, line.client.is_modern);
+    let sent = stand_in.map_or(result, |stand_in| with(empty(), stand_in));
+    serde_json::from_value(sent).map_err(|_| unsendable())
+}
+
+fn with(mut empty: Value, stand_in: Map<String, Value>) -> Value {
+    if let Value::Object(fields) = &mut empty {
+        fields.extend(stand_in);
+    }
+    empty
+}
+
+/// The typed value, if it serialises to what it was made of.
+fn lossless<T: Serialize + DeserializeOwned>(whole: &Value) -> Option<T> {
+    let typed = T::deserialize(whole).ok()?;
+    (serde_json::to_value(&typed).ok()? == *whole).then_some(typed)
+}
+
+fn unsendable() -> ErrorData {
+    ErrorData::internal_error("the result has a shape that cannot be sent: tell the operator", None)
+}

@@ -1,0 +1,195 @@
+//! A call under way, which outlives the request that began it while its client is asked.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
+use serde_json::{Map, Value, json};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use toolcrib_core::{
+    Ask, BatchOptions, BoxFuture, Caller, Fields, Host, Response, TicketError, ToolError,
+    Unanswered,
+};
+
+use super::client::{Client, method};
+use super::host::{Answer, Event, Voice};
+use super::line::Line;
+
+/// Whose call it is and which one: a client that comes back must tell the same again.
+#[derive(Clone)]
+pub(super) struct Visit {
+    pub(super) caller: Arc<Caller>,
+    pub(super) profile: Option<Arc<str>>,
+    /// Of the tool's name and the arguments.
+    pub(super) digest: String,
+}
+
+impl Visit {
+    pub(super) fn is(&self, other: &Self) -> bool {
+        self.caller.is(&other.caller)
+            && self.profile == other.profile
+            && self.digest == other.digest
+    }
+}
+
+/// A server of an older revision asks each of its questions by itself: those that come within this
+/// time of each other are put together.
+const BREATH: Duration = Duration::from_millis(20);
+
+/// What became of it.
+pub(super) enum End {
+    Called(Box<Result<Response, TicketError>>),
+    Read(Box<Result<Fields, ToolError>>),
+}
+
+impl End {
+    pub(super) fn of_call(ended: Result<Response, TicketError>) -> Self {
+        Self::Called(Box::new(ended))
+    }
+}
+
+/// Dropping it cancels the call.
+pub(super) struct Running {
+    pub(super) visit: Visit,
+    end: BoxFuture<'static, End>,
+    events: mpsc::Receiver<Event>,
+    open: BTreeMap<String, Open>,
+    asked: usize,
+    /// Cancels the call with us.
+    #[expect(dead_code, reason = "it acts when it is dropped")]
+    gone: DropGuard,
+}
+
+/// A question without an answer yet.
+struct Open {
+    ask: Ask,
+    reply: oneshot::Sender<Answer>,
+}
+
+/// Whether a call goes on without its client.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hold {
+    WithItsClient,
+    OnItsOwn,
+}
+
+/// How far a call came while its client was listening.
+pub(super) enum Step {
+    Ended(End),
+    /// It waits for answers that the client brings with its next request.
+    Asks(Running),
+    /// The client has gone, and with it the call.
+    Gone,
+}
+
+impl Running {
+    /// Starts a call; `run` gets what the executor needs to reach us.
+    pub(super) fn start(
+        visit: Visit,
+        client: &Client,
+        hold: Hold,
+        run: impl FnOnce(BatchOptions) -> BoxFuture<'static, End>,
+    ) -> Self {
+        let (voice, events) = Voice::new(client.answers.clone());
+        let cancel = CancellationToken::new();
+        let host = Some(Arc::new(voice) as Arc<dyn Host>);
+        let mut end = run(BatchOptions { cancel: cancel.clone(), host, ..BatchOptions::default() });
+        let mut gone = cancel.drop_guard();
+        if hold == Hold::OnItsOwn {
+            let going_on = tokio::spawn(end);
+            end = Box::pin(async move {
+                going_on.await.unwrap_or_else(|_| End::of_call(Err(TicketError::Unknown)))
+            });
+            drop(std::mem::replace(&mut gone, CancellationToken::new().drop_guard()).disarm());
+        }
+        Self { visit, end, events, open: BTreeMap::new(), asked: 0, gone }
+    }
+
+    /// Passes on what the call says until it ends, or until it asks what only the next request of
+    /// its client can answer.
+    pub(super) async fn go_on(mut self, line: &Line) -> Step {
+        let mut asking = FuturesUnordered::new();
+        loop {
+            tokio::select! {
+                biased;
+                () = line.context.ct.cancelled() => return Step::Gone,
+                Some(event) = self.events.recv() => match event {
+                    Event::Progress(progress) => line.progress(progress).await,
+                    Event::Log(entry) => line.log(entry).await,
+                    Event::Ask(ask, reply) if line.client.is_modern => {
+                        self.open(ask, reply);
+                        self.open_more(line).await;
+                        return Step::Asks(self);
+                    }
+                    Event::Ask(ask, reply) => asking.push(async move {
+                        let _ = reply.send(line.ask(ask).await);
+                    }),
+                },
+                Some(()) = asking.next(), if !asking.is_empty() => {}
+                end = &mut self.end => return Step::Ended(end),
+            }
+        }
+    }
+
+    fn open(&mut self, ask: Ask, reply: oneshot::Sender<Answer>) {
+        self.asked += 1;
+        let key = only_field(&ask.params).filter(|key| !self.open.contains_key(*key));
+        let key = key.map_or_else(|| format!("question_{}", self.asked), str::to_owned);
+        self.open.insert(key, Open { ask, reply });
+    }
+
+    /// What was asked in the same breath goes out with the first question.
+    async fn open_more(&mut self, line: &Line) {
+        while let Ok(Some(event)) = timeout(BREATH, self.events.recv()).await {
+            match event {
+                Event::Progress(progress) => line.progress(progress).await,
+                Event::Log(entry) => line.log(entry).await,
+                Event::Ask(ask, reply) => self.open(ask, reply),
+            }
+        }
+    }
+
+    /// The open questions as the protocol has them, under their keys.
+    pub(super) fn questions(&self) -> Map<String, Value> {
+        let questions = self.open.iter().map(|(key, open)| {
+            let question = request(open.ask.question, &open.ask.params);
+            (key.clone(), question)
+        });
+        questions.collect()
+    }
+
+    /// Hands in what the client brought; `false`: some questions are still open.
+    pub(super) fn answer(&mut self, mut answers: BTreeMap<String, Value>) -> bool {
+        let (answered, open): (BTreeMap<_, _>, _) = std::mem::take(&mut self.open)
+            .into_iter()
+            .partition(|(key, _)| answers.contains_key(key));
+        for (key, Open { reply, .. }) in answered {
+            let _ = reply.send(answers.remove(&key).ok_or(Unanswered::Unable));
+        }
+        self.open = open;
+        self.open.is_empty()
+    }
+
+    /// There is no way to ask.
+    pub(super) fn decline(&mut self) {
+        for (_, Open { reply, .. }) in std::mem::take(&mut self.open) {
+            let _ = reply.send(Err(Unanswered::Unable));
+        }
+    }
+}
+
+/// A question as a request inside of a result.
+pub(super) fn request(question: toolcrib_core::Question, params: &Value) -> Value {
+    json!({ "method": method(question), "params": params })
+}
+
+/// A form of one field is called as the field is, which says more than a number.
+fn only_field(params: &Value) -> Option<&str> {
+    let fields = params.get("requestedSchema")?.get("properties")?.as_object()?;
+    let (name, _) = fields.iter().next().filter(|_| fields.len() == 1)?;
+    let is_plain = name.len() <= 64 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    (is_plain && !name.starts_with("question_")).then_some(name)
+}

@@ -1,0 +1,43 @@
+//! How the door behaves, each with a default that is safe to keep.
+
+use std::time::Duration;
+
+/// Bounds and names of the door.
+#[derive(Debug, Clone)]
+pub struct DoorSettings {
+    /// Host names, or `host:port`, that a request may be addressed to; no others get in.
+    pub hosts: Vec<String>,
+    /// Origins of web pages that may use the door (`https://app.example:443`); a request that
+    /// names another one is refused, one that names none is no web page's.
+    pub origins: Vec<String>,
+    /// Tools on one page of a list.
+    pub page: usize,
+    /// How long a client may keep a list without asking again.
+    pub fresh: Duration,
+    /// Largest request, in bytes.
+    pub largest_request: usize,
+    /// How long a call waits for a client that was asked something and has to come back.
+    pub patience: Duration,
+    /// Calls that wait so at the same time, those of all clients together.
+    pub most_waiting: usize,
+    /// Sessions of older clients at the same time.
+    pub most_sessions: usize,
+    /// What a client is told about the tools as a whole.
+    pub instructions: Option<String>,
+}
+
+impl Default for DoorSettings {
+    fn default() -> Self {
+        Self {
+            hosts: ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec(),
+            origins: Vec::new(),
+            page: 250,
+            fresh: Duration::from_secs(30),
+            largest_request: 4 * 1024 * 1024,
+            patience: Duration::from_mins(5),
+            most_waiting: 1_000,
+            most_sessions: 10_000,
+            instructions: None,
+        }
+    }
+}

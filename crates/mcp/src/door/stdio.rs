@@ -1,0 +1,82 @@
+//! The door over a pair of pipes: one client, known from the start.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use rmcp::ServiceExt as _;
+use tokio::io::{
+    AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, duplex,
+};
+use toolcrib_core::Caller;
+use uuid::Uuid;
+
+use super::desk::{Desk, Entrance, Room};
+
+/// Bytes on their way out that the client has not taken yet.
+const BUFFER: usize = 64 * 1024;
+
+/// How long a client that hung up may take to read what is left.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// Why a client at a pipe is not served any more.
+#[derive(Debug, thiserror::Error)]
+pub enum StdioError {
+    #[error("there is no profile `{0}`: name one of the configuration")]
+    NoProfile(String),
+    #[error("the client did not begin as the protocol says")]
+    Handshake(#[source] Box<dyn std::error::Error + Send + Sync>),
+    #[error("serving the client broke off")]
+    Broken(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+pub(super) async fn serve(
+    room: Arc<Room>,
+    pipes: (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static),
+    caller: Caller,
+    profile: Option<&str>,
+) -> Result<(), StdioError> {
+    if let Some(unknown) = profile.filter(|name| !room.house.has_profile(&caller, name)) {
+        return Err(StdioError::NoProfile(unknown.to_owned()));
+    }
+    let session = Uuid::new_v4().simple().to_string();
+    let entrance = Entrance {
+        caller: Arc::new(caller),
+        profile: profile.map(Arc::from),
+        session: Some(session.into()),
+        trace: None,
+        key: None,
+    };
+    let (reader, writer) = pipes;
+    // Of each end one way is used; a dropped end is the end of the messages at the other.
+    let (messages, sent) = duplex(BUFFER);
+    let out = tokio::spawn(pass_on(Arc::clone(&room), messages, writer));
+    let served = Desk::new(room, Some(entrance)).serve((reader, sent)).await;
+    let served = match served {
+        Ok(served) => served,
+        // It hung up before it said anything.
+        Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+        Err(error) => return Err(StdioError::Handshake(Box::new(error))),
+    };
+    served.waiting().await.map_err(|error| StdioError::Broken(Box::new(error)))?;
+    // What was said before it hung up is still passed on, as far as somebody takes it.
+    let _ = tokio::time::timeout(LAST_WORDS, out).await;
+    Ok(())
+}
+
+/// Passes on each message as a whole, with what went around the SDK in its place.
+async fn pass_on(
+    room: Arc<Room>,
+    messages: impl AsyncRead + Unpin,
+    mut writer: impl AsyncWrite + Unpin,
+) -> std::io::Result<()> {
+    let mut messages = BufReader::new(messages);
+    loop {
+        let mut line = Vec::new();
+        if messages.read_until(b'\n', &mut line).await? == 0 {
+            return writer.shutdown().await;
+        }
+        writer.write_all(&room.whole.restore(Bytes::from(line))).await?;
+        writer.flush().await?;
+    }
+}

@@ -1,0 +1,216 @@
+//! Server-sent events, bounded, as messages for the SDK.
+//!
+//! Source: the HTML standard, "Server-sent events", "Interpreting an event stream".
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::stream::{self, BoxStream, StreamExt};
+use rmcp::model::{ServerJsonRpcMessage, ServerResult};
+use rmcp::transport::streamable_http_client::SseError;
+use serde_json::Value;
+use sse_stream::Sse;
+
+use super::exchange::WireError;
+use crate::calls::{Calls, Slot};
+use crate::frame::{self, LONGEST};
+
+/// Longest pause that a server may ask for before a stream is opened again, in milliseconds.
+const LONGEST_RETRY: u64 = 60_000;
+/// Messages of one batch array that are taken in.
+const MOST_IN_BATCH: usize = 1_000;
+
+/// `slot`: of the request whose answer this stream is.
+pub(super) fn read(
+    body: BoxStream<'static, Result<Bytes, WireError>>,
+    calls: Arc<Calls>,
+    slot: Option<Arc<Slot>>,
+) -> BoxStream<'static, Result<Sse, SseError>> {
+    let reader = Reader { body, lines: Lines::default(), ready: VecDeque::new(), calls, slot };
+    stream::unfold(Some(reader), |reader| async {
+        let mut reader = reader?;
+        loop {
+            if let Some(event) = reader.ready.pop_front() {
+                return Some((Ok(event), Some(reader)));
+            }
+            let failed = match reader.body.next().await {
+                Some(Ok(chunk)) => reader.take(&chunk).err(),
+                Some(Err(error)) => Some(error),
+                None => return None,
+            };
+            if let Some(error) = failed {
+                return Some((Err(SseError::Body(Box::new(error))), None));
+            }
+        }
+    })
+    .boxed()
+}
+
+struct Reader {
+    body: BoxStream<'static, Result<Bytes, WireError>>,
+    lines: Lines,
+    ready: VecDeque<Sse>,
+    calls: Arc<Calls>,
+    slot: Option<Arc<Slot>>,
+}
+
+impl Reader {
+    fn take(&mut self, chunk: &[u8]) -> Result<(), WireError> {
+        let mut rest = chunk;
+        while let Some(event) = self.lines.next(&mut rest)? {
+            self.hear(event);
+        }
+        Ok(())
+    }
+
+    /// What the SDK is to see of an event: its place in the stream always, its message if it must.
+    fn hear(&mut self, event: Event) {
+        let is_message = matches!(event.kind.as_str(), "" | "message");
+        let message = (is_message && !event.data.is_empty())
+            .then(|| frame::read(event.data.as_bytes()).ok())
+            .flatten();
+        let messages = match message {
+            Some(Value::Array(messages)) => messages,
+            Some(message) => vec![message],
+            None => Vec::new(),
+        };
+        self.ready.push_back(Sse { event: None, data: None, id: event.id, retry: event.retry });
+        for message in messages.into_iter().take(MOST_IN_BATCH) {
+            let heard = self.calls.hear(message, self.slot.as_ref());
+            let data = heard.and_then(|heard| written(&heard));
+            if data.is_some() {
+                self.ready.push_back(Sse { event: None, data, id: None, retry: None });
+            }
+        }
+    }
+}
+
+/// A message as the SDK reads it.
+fn written(message: &ServerJsonRpcMessage) -> Option<String> {
+    if let ServerJsonRpcMessage::Response(response) = message
+        && matches!(response.result, ServerResult::EmptyResult(_))
+    {
+        // The result itself stands in its slot, and the SDK needs to hear of an end alone. It tries
+        // one shape of result after the other, and errors have only one.
+        let id = serde_json::to_string(&response.id).ok()?;
+        return Some(format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":0,"message":""}}}}"#));
+    }
+    serde_json::to_string(message).ok()
+}
+
+#[derive(Default)]
+pub(super) struct Event {
+    pub(super) kind: String,
+    pub(super) data: String,
+    id: Option<String>,
+    retry: Option<u64>,
+}
+
+/// Puts events together from chunks that are cut anywhere.
+#[derive(Default)]
+pub(super) struct Lines {
+    line: Vec<u8>,
+    /// The last line ended with a carriage return, and a line feed still belongs to it.
+    after_return: bool,
+    event: Event,
+    has_fields: bool,
+}
+
+impl Lines {
+    /// The next whole event; `rest` is what is left of the chunk.
+    pub(super) fn next(&mut self, rest: &mut &[u8]) -> Result<Option<Event>, WireError> {
+        loop {
+            if !rest.is_empty() && std::mem::take(&mut self.after_return) {
+                *rest = rest.strip_prefix(b"\n").unwrap_or(rest);
+            }
+            let end = rest.iter().position(|byte| matches!(byte, b'\r' | b'\n'));
+            let (part, after) = rest.split_at(end.unwrap_or(rest.len()));
+            if self.line.len() + part.len() + self.event.data.len() > LONGEST {
+                return Err(WireError::TooLarge);
+            }
+            self.line.extend_from_slice(part);
+            let Some((last, after)) = after.split_first() else {
+                *rest = after;
+                return Ok(None);
+            };
+            *rest = after;
+            self.after_return = *last == b'\r' && after.is_empty();
+            if *last == b'\r'
+                && let Some(shorter) = after.strip_prefix(b"\n")
+            {
+                *rest = shorter;
+            }
+            let line = std::mem::take(&mut self.line);
+            if line.is_empty() {
+                let event = std::mem::take(&mut self.event);
+                if std::mem::take(&mut self.has_fields) {
+                    return Ok(Some(event));
+                }
+            } else {
+                self.field(&line);
+            }
+        }
+    }
+
+    fn field(&mut self, line: &[u8]) {
+        let line = String::from_utf8_lossy(line);
+        let (name, value) = line.split_once(':').unwrap_or((&line, ""));
+        let value = value.strip_prefix(' ').unwrap_or(value);
+        match name {
+            "data" => {
+                if !self.event.data.is_empty() {
+                    self.event.data.push('\n');
+                }
+                self.event.data.push_str(value);
+            }
+            "event" => value.clone_into(&mut self.event.kind),
+            "id" if !value.contains('\0') => self.event.id = Some(value.to_owned()),
+            "retry" => {
+                self.event.retry = value.parse().ok().map(|retry: u64| retry.min(LONGEST_RETRY));
+            }
+            _ => return,
+        }
+        self.has_fields = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn events(chunks: &[&str]) -> Vec<(String, String, Option<String>, Option<u64>)> {
+        let (mut lines, mut seen) = (Lines::default(), Vec::new());
+        for chunk in chunks {
+            let mut rest = chunk.as_bytes();
+            while let Some(event) = lines.next(&mut rest).unwrap() {
+                seen.push((event.kind, event.data, event.id, event.retry));
+            }
+        }
+        seen
+    }
+
+    #[test]
+    fn events_are_put_together_wherever_the_chunks_are_cut() {
+        let text = ": hi\r\nid: 7\r\nretry: 99999999\r\ndata: one\r\ndata:two\r\n\r\n\nevent: x\rdata: \r\rdata: é\n\n";
+        let whole = events(&[text]);
+        let expected = [
+            (String::new(), "one\ntwo".to_owned(), Some("7".to_owned()), Some(LONGEST_RETRY)),
+            ("x".to_owned(), String::new(), None, None),
+            (String::new(), "é".to_owned(), None, None),
+        ];
+        assert_eq!(whole, expected);
+        let single: Vec<_> =
+            text.char_indices().map(|(at, c)| &text[at..at + c.len_utf8()]).collect();
+        assert_eq!(events(&single), whole);
+    }
+
+    #[test]
+    fn an_event_without_end_is_refused() {
+        let mut lines = Lines::default();
+        let chunk = vec![b'x'; LONGEST];
+        let mut rest = &b"data: "[..];
+        assert!(lines.next(&mut rest).unwrap().is_none());
+        assert!(matches!(lines.next(&mut &chunk[..]), Err(WireError::TooLarge)));
+    }
+}

@@ -1,0 +1,148 @@
+//! Arguments that a call repeats in `Mcp-Param-*` headers, for those who stand between and route by
+//! them.
+//!
+//! Source: Model Context Protocol 2026-07-28, Streamable HTTP, `x-mcp-header`.
+
+use std::collections::HashSet;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use serde_json::{Map, Value};
+
+const MARK: &str = "x-mcp-header";
+
+/// One argument, by its path in the arguments, and the header that repeats it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mirrored {
+    path: Vec<String>,
+    header: HeaderName,
+}
+
+/// What a schema wants repeated, or why it may not want that; then the tool is left out.
+pub(crate) fn of(schema: &Value) -> Result<Vec<Mirrored>, String> {
+    let mut found = Vec::new();
+    if let Value::Object(schema) = schema {
+        if schema.contains_key(MARK) {
+            return Err(format!("`{MARK}` stands at the root of its schema"));
+        }
+        look(schema, &mut Vec::new(), true, &mut found)?;
+    }
+    let mut seen = HashSet::new();
+    match found.iter().find(|one| !seen.insert(&one.header)) {
+        Some(twice) => Err(format!("two arguments want the header `{}`", twice.header)),
+        None => Ok(found),
+    }
+}
+
+/// `reachable`: the path from the root leads through `properties` alone.
+fn look(
+    schema: &Map<String, Value>,
+    path: &mut Vec<String>,
+    reachable: bool,
+    found: &mut Vec<Mirrored>,
+) -> Result<(), String> {
+    for (key, value) in schema {
+        match (key.as_str(), value) {
+            (MARK, _) if !reachable => {
+                return Err(format!("`{MARK}` stands where no single argument is meant"));
+            }
+            (MARK, header) => found.push(mirrored(schema, header, path)?),
+            ("default" | "const" | "enum" | "examples", _) => {}
+            ("properties", Value::Object(properties)) => {
+                for (name, property) in properties {
+                    if let Value::Object(property) = property {
+                        path.push(name.clone());
+                        look(property, path, reachable, found)?;
+                        path.pop();
+                    }
+                }
+            }
+            (_, other) => inside(other, path, found)?,
+        }
+    }
+    Ok(())
+}
+
+/// Looks for marks where none may be.
+fn inside(value: &Value, path: &mut Vec<String>, found: &mut Vec<Mirrored>) -> Result<(), String> {
+    match value {
+        Value::Object(schema) => look(schema, path, false, found),
+        Value::Array(items) => items.iter().try_for_each(|item| inside(item, path, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(()),
+    }
+}
+
+fn mirrored(
+    schema: &Map<String, Value>,
+    header: &Value,
+    path: &[String],
+) -> Result<Mirrored, String> {
+    let wrong = |what: &str| format!("`{MARK}` of the argument `{}` {what}", path.join("."));
+    let name = header.as_str().filter(|name| !name.is_empty());
+    let name = name.ok_or_else(|| wrong("is no text"))?;
+    let header = HeaderName::from_bytes(format!("mcp-param-{name}").as_bytes())
+        .map_err(|_| wrong("is no name of a header"))?;
+    match schema.get("type").and_then(Value::as_str) {
+        Some("string" | "integer" | "boolean") => Ok(Mirrored { path: path.to_vec(), header }),
+        _ => Err(wrong("stands on something that is no text, whole number or flag")),
+    }
+}
+
+/// Writes the headers of one call.
+pub(super) fn write(wanted: &[Mirrored], arguments: &Value, headers: &mut HeaderMap) {
+    for Mirrored { path, header } in wanted {
+        let argument = path.iter().try_fold(arguments, |value, key| value.get(key));
+        let text = match argument {
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Number(number)) => number.to_string(),
+            Some(Value::Bool(flag)) => flag.to_string(),
+            _ => continue,
+        };
+        if let Ok(value) = HeaderValue::from_str(&encoded(&text)) {
+            headers.insert(header.clone(), value);
+        }
+    }
+}
+
+/// As it is where a header can hold it, else in base64 between marks.
+fn encoded(text: &str) -> String {
+    let plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+        && text.trim() == text
+        && !text.starts_with("=?base64?");
+    if plain { text.to_owned() } else { format!("=?base64?{}?=", STANDARD.encode(text)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn marked_arguments_become_headers_and_odd_marks_are_refused() {
+        let schema = json!({"type": "object", "properties": {
+            "region": {"type": "string", "x-mcp-header": "Region"},
+            "deep": {"type": "object", "properties": {
+                "n": {"type": "integer", "x-mcp-header": "N"},
+            }},
+        }});
+        let mut headers = HeaderMap::new();
+        write(&of(&schema).unwrap(), &json!({"region": "Zürich", "deep": {"n": 7}}), &mut headers);
+        assert_eq!(headers["mcp-param-region"], "=?base64?WsO8cmljaA==?=");
+        assert_eq!(headers["mcp-param-n"], "7");
+        let odd = [
+            json!({"x-mcp-header": "A"}),
+            json!({"properties": {"a": {"type": "object", "x-mcp-header": "A"}}}),
+            json!({"properties": {"a": {"type": "string", "x-mcp-header": "a b"}}}),
+            json!({"items": {"type": "string", "x-mcp-header": "A"}}),
+            json!({"properties": {
+                "a": {"type": "string", "x-mcp-header": "A"},
+                "b": {"type": "string", "x-mcp-header": "a"},
+            }}),
+        ];
+        for schema in odd {
+            assert!(of(&schema).is_err(), "{schema}");
+        }
+    }
+}

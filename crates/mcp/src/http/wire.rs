@@ -1,0 +1,268 @@
+//! What the SDK's HTTP worker sends and receives through.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream::BoxStream;
+use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use indexmap::IndexMap;
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage,
+    ServerResult,
+};
+use rmcp::transport::streamable_http_client::{
+    SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
+};
+use sse_stream::Sse;
+use toolcrib_core::Secret;
+use toolcrib_egress::Egress;
+
+use super::authorize::Authorize;
+use super::events;
+use super::exchange::Answer;
+pub(crate) use super::exchange::WireError;
+use super::parameters::{self, Mirrored};
+use crate::calls::{Calls, Slot};
+use crate::frame;
+
+const JSON: &str = "application/json";
+const EVENTS: &str = "text/event-stream";
+const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
+/// How long a server may think about `server/discover` before it is asked in the old way. Old ones
+/// that say nothing at all are rare, and a new one on a busy machine is not to be taken for one.
+/// The SDK waits for ten seconds, and is not to give up before us.
+const PATIENCE: Duration = Duration::from_secs(8);
+/// Largest body that comes with a failure, in bytes.
+const LARGEST_FAILURE: usize = 64 * 1024;
+
+type Failure = StreamableHttpError<WireError>;
+type Headers = HashMap<HeaderName, HeaderValue>;
+type Events = BoxStream<'static, Result<Sse, SseError>>;
+
+/// One connection's way over HTTP.
+#[derive(Clone)]
+pub(crate) struct Wire {
+    pub(super) egress: Egress,
+    pub(super) headers: HeaderMap,
+    pub(super) bearer: Option<Secret>,
+    pub(super) authorize: Option<Arc<dyn Authorize>>,
+    pub(super) mirrored: Arc<Mutex<IndexMap<String, Vec<Mirrored>>>>,
+    /// A server that leaves `server/discover` unanswered is taken for an old one.
+    pub(super) probes: bool,
+    /// How long the server may take to begin its answer; a person may take longer to log in.
+    pub(super) patience: Option<Duration>,
+    pub(super) calls: Arc<Calls>,
+}
+
+impl Wire {
+    fn headers(&self, session: Option<Arc<str>>, custom: Headers) -> Result<HeaderMap, Failure> {
+        let mut headers = self.headers.clone();
+        headers.extend(custom);
+        headers.insert(ACCEPT, BOTH);
+        if let Some(session) = session {
+            headers.insert(SESSION, value(&session)?);
+        }
+        Ok(headers)
+    }
+
+    /// Arguments that a tool wants repeated where those between can read them.
+    fn mirror(&self, message: &ClientJsonRpcMessage, headers: &mut HeaderMap) {
+        let ClientJsonRpcMessage::Request(request) = message else {
+            return;
+        };
+        let ClientRequest::CustomRequest(request) = &request.request else {
+            return;
+        };
+        let Some(params) = request.params.as_ref().filter(|_| request.method == "tools/call")
+        else {
+            return;
+        };
+        let mirrored = self.mirrored.lock().unwrap_or_else(PoisonError::into_inner);
+        let name = params.get("name").and_then(|name| name.as_str()).unwrap_or_default();
+        if let (Some(wanted), Some(arguments)) = (mirrored.get(name), params.get("arguments")) {
+            parameters::write(wanted, arguments, headers);
+        }
+    }
+
+    async fn post(
+        &self,
+        url: &str,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        custom: Headers,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let has_session = session.is_some();
+        let mut headers = self.headers(session, custom)?;
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
+        self.mirror(&message, &mut headers);
+        let body = Bytes::from(serde_json::to_vec(&message)?);
+        let slot = self.calls.sending(&message);
+        let asks_era = discovery(&message).filter(|_| self.probes);
+        let sent = if asks_era.is_some() {
+            let impatient = Self { patience: Some(PATIENCE), ..self.clone() };
+            impatient.exchange(Method::POST, url, headers, body).await
+        } else {
+            self.exchange(Method::POST, url, headers, body).await
+        };
+        if let (Some(id), Err(WireError::Silent)) = (asks_era, &sent) {
+            return Ok(json(no_such_method(id, "no answer in time")));
+        }
+        let answer = sent.map_err(StreamableHttpError::Client)?;
+        let is_request = matches!(message, ClientJsonRpcMessage::Request(_));
+        if !answer.status.is_success() {
+            return self.refused(answer, &message, has_session).await;
+        }
+        let no_body = answer.header(CONTENT_LENGTH.as_str()) == Some("0");
+        if matches!(answer.status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT)
+            || (!is_request && no_body)
+        {
+            return Ok(StreamableHttpPostResponse::Accepted);
+        }
+        let session = answer.header(SESSION.as_str()).map(str::to_owned);
+        if answer.is(EVENTS) {
+            let events = events::read(answer.body, Arc::clone(&self.calls), slot);
+            return Ok(StreamableHttpPostResponse::Sse(events, session));
+        }
+        if !answer.is(JSON) {
+            return Err(unreadable("it answers with something that is neither JSON nor events"));
+        }
+        let body = answer.bytes(frame::LONGEST).await.map_err(StreamableHttpError::Client)?;
+        match self.hear(&body, slot.as_ref()) {
+            // Some old servers answer every method that they do not know with an empty result.
+            Some(ServerJsonRpcMessage::Response(heard))
+                if discovery(&message).is_some()
+                    && !matches!(heard.result, ServerResult::DiscoverResult(_)) =>
+            {
+                Ok(json(no_such_method(heard.id, "it knows no `server/discover`")))
+            }
+            Some(heard) => Ok(StreamableHttpPostResponse::Json(heard, session)),
+            None if is_request => Err(unreadable("its answer is none of the protocol")),
+            None => Ok(StreamableHttpPostResponse::Accepted),
+        }
+    }
+
+    fn hear(&self, body: &[u8], slot: Option<&Arc<Slot>>) -> Option<ServerJsonRpcMessage> {
+        self.calls.hear(frame::read(body).ok()?, slot)
+    }
+
+    /// An answer with a status that is no success may still carry an error of the protocol.
+    async fn refused(
+        &self,
+        answer: Answer,
+        message: &ClientJsonRpcMessage,
+        has_session: bool,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        if answer.status == StatusCode::NOT_FOUND && has_session {
+            return Err(StreamableHttpError::SessionExpired);
+        }
+        let (status, failure) = (answer.status, answer.failure());
+        let is_json = answer.is(JSON);
+        let body = answer.bytes(LARGEST_FAILURE).await.unwrap_or_default();
+        let said = frame::read(&body).ok().filter(|_| is_json);
+        let is_denial = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+        if let ClientJsonRpcMessage::Request(request) = message {
+            let mut said = said.filter(|said| said.get("error").is_some());
+            if let Some(id) = discovery(message)
+                && status.is_client_error()
+                && !(has_session || is_denial || said.is_some())
+            {
+                // Whatever an old server makes of a method it does not know: it is an old one.
+                return Ok(json(no_such_method(id, &format!("HTTP {status}"))));
+            }
+            if let Some(said) = said.as_mut().filter(|_| !is_denial) {
+                // What stands before the server cannot know the id.
+                let id = serde_json::to_value(&request.id)?;
+                said.as_object_mut().map(|said| said.insert("id".to_owned(), id));
+                let heard = self.calls.hear(said.take(), None);
+                if let Some(message) = heard {
+                    return Ok(json(message));
+                }
+            }
+        }
+        Err(StreamableHttpError::Client(failure))
+    }
+}
+
+/// The id of a request that asks for the era.
+fn discovery(message: &ClientJsonRpcMessage) -> Option<RequestId> {
+    let ClientJsonRpcMessage::Request(request) = message else {
+        return None;
+    };
+    let asks = matches!(request.request, ClientRequest::DiscoverRequest(_));
+    asks.then(|| request.id.clone())
+}
+
+fn no_such_method(id: RequestId, why: &str) -> ServerJsonRpcMessage {
+    let error = ErrorData::new(ErrorCode::METHOD_NOT_FOUND, why.to_owned(), None);
+    ServerJsonRpcMessage::error(error, Some(id))
+}
+
+fn json(message: ServerJsonRpcMessage) -> StreamableHttpPostResponse {
+    StreamableHttpPostResponse::Json(message, None)
+}
+
+fn unreadable(what: &'static str) -> Failure {
+    StreamableHttpError::Client(WireError::Unreadable(what))
+}
+
+fn value(text: &str) -> Result<HeaderValue, Failure> {
+    HeaderValue::from_str(text).map_err(|_| unreadable("it names a session that is no header"))
+}
+
+impl StreamableHttpClient for Wire {
+    type Error = WireError;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        _auth_header: Option<String>,
+        custom_headers: Headers,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        self.post(&uri, message, session_id, custom_headers).await
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session_id: Arc<str>,
+        _auth_header: Option<String>,
+        custom_headers: Headers,
+    ) -> Result<(), Failure> {
+        let headers = self.headers(Some(session_id), custom_headers)?;
+        let sent = self.exchange(Method::DELETE, &uri, headers, Bytes::new()).await;
+        sent.map(|_| ()).map_err(StreamableHttpError::Client)
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session_id: Option<Arc<str>>,
+        last_event_id: Option<String>,
+        _auth_header: Option<String>,
+        custom_headers: Headers,
+    ) -> Result<Events, Failure> {
+        let mut headers = self.headers(session_id, custom_headers)?;
+        if let Some(last) = last_event_id {
+            headers.insert(LAST_EVENT, value(&last)?);
+        }
+        let sent = self.exchange(Method::GET, &uri, headers, Bytes::new()).await;
+        let answer = sent.map_err(StreamableHttpError::Client)?;
+        if answer.status == StatusCode::METHOD_NOT_ALLOWED {
+            return Err(StreamableHttpError::ServerDoesNotSupportSse);
+        }
+        if !answer.status.is_success() {
+            return Err(StreamableHttpError::Client(answer.failure()));
+        }
+        if !answer.is(EVENTS) {
+            return Err(unreadable("its stream is none of events"));
+        }
+        Ok(events::read(answer.body, Arc::clone(&self.calls), None))
+    }
+}

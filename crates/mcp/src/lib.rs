@@ -1,0 +1,48 @@
+//! MCP servers as sources, and a crib served over MCP, by the official SDK, whose types stay in
+//! here.
+//!
+//! Read in this order: [`McpSource`], `pool` (which connection a call runs on), `upstream` (one
+//! connection over all its lives), `open` (how it begins), `connection` (requests over it), `calls`
+//! (what comes in, and whose it is), then the two ways: `pipes` and `http`.
+//!
+//! The other direction is `door`: [`Door`] serves any [`House`].
+//!
+//! Results and definitions are kept as they came: the SDK carries the messages and knows the
+//! handshakes, and its types, which drop what they do not know, see no content.
+
+mod answer;
+mod block;
+mod call;
+mod calls;
+mod capabilities;
+mod connection;
+mod door;
+mod facts;
+mod fault;
+mod frame;
+mod http;
+mod library;
+mod list;
+mod oauth;
+mod open;
+mod pipes;
+mod pool;
+mod questions;
+mod settings;
+mod source;
+mod specs;
+mod status;
+mod text;
+mod tool;
+mod upstream;
+
+pub use door::{Asking, Claim, Door, DoorSettings, House, StdioError};
+pub use oauth::{Answer, Login, LoginError, OAuthError, login};
+pub use settings::{
+    Authorization, HttpSettings, OAuthSettings, ServerSettings, Share, StdioSettings, Timeouts,
+    Transport,
+};
+pub use source::{McpSource, Surroundings};
+pub use status::{Era, LeftOut, Phase, Status};
+/// For the last moment of a process that has stopped its sources, or dropped them half started.
+pub use toolcrib_child::wait_for_all as wait_for_programs;

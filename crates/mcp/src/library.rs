@@ -1,0 +1,191 @@
+//! The prompts and resources of a server.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::time::sleep;
+use toolcrib_core::{
+    About, BoxFuture, CallContext, ErrorKind, Fields, Following, Holdings, Inquiry, Library, Said,
+    SourceError, ToolError,
+};
+
+use crate::call::Asked;
+use crate::fault::Fault;
+use crate::list::{self, Kind};
+use crate::pool::Pool;
+
+/// Largest definition, in bytes of JSON.
+const LARGEST: usize = 64 * 1024;
+const METHOD_NOT_FOUND: i32 = -32601;
+
+const PROMPTS: Kind =
+    Kind { capability: "prompts", method: "prompts/list", key: "prompts", words: "prompts" };
+const RESOURCES: Kind = Kind {
+    capability: "resources",
+    method: "resources/list",
+    key: "resources",
+    words: "resources",
+};
+const TEMPLATES: Kind = Kind {
+    capability: "resources",
+    method: "resources/templates/list",
+    key: "resourceTemplates",
+    words: "templates",
+};
+
+pub(crate) struct Books {
+    pool: Arc<Pool>,
+    /// How many changes and ends had been told when it was listed.
+    told: std::sync::Mutex<(u64, u64)>,
+}
+
+impl Books {
+    pub(crate) fn new(pool: Arc<Pool>) -> Self {
+        Self { pool, told: std::sync::Mutex::default() }
+    }
+
+    fn now(&self) -> (u64, u64) {
+        let listing = &self.pool.listing;
+        (*listing.news.library.borrow(), *listing.ends.borrow())
+    }
+
+    fn told(&self) -> std::sync::MutexGuard<'_, (u64, u64)> {
+        self.told.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    async fn fetch(&self) -> Result<Holdings, Fault> {
+        let timeouts = self.pool.settings().timeouts;
+        let connection = self.pool.listing.connection(None).await?;
+        let mut said = Said::clone(&connection.facts.said);
+        said.hints = self.pool.hints();
+        let mut lists = Vec::new();
+        for kind in [PROMPTS, RESOURCES, TEMPLATES] {
+            let (entries, besides) = match list::all(&connection, kind, timeouts.list).await {
+                // It has resources, and no templates of them.
+                Err(Fault::Refused { code: METHOD_NOT_FOUND, .. }) => Default::default(),
+                listed => listed?,
+            };
+            said.hints.insert(kind.method.to_owned(), hints(&besides));
+            lists.push(entries.into_iter().filter_map(definition).collect());
+        }
+        self.pool.listing.touch();
+        let mut lists = lists.into_iter();
+        let mut list = || lists.next().unwrap_or_default();
+        Ok(Holdings {
+            stem: String::new(),
+            prompts: list(),
+            resources: list(),
+            templates: list(),
+            // Our own times end an answer first, and say which of them it was.
+            timeout: Some(timeouts.connect + timeouts.longest_call),
+            said: Arc::new(said),
+        })
+    }
+
+    async fn poll(&self) {
+        let Some(pause) = self.pool.settings().poll else {
+            return std::future::pending().await;
+        };
+        loop {
+            sleep(pause).await;
+            // A server that was stopped because nobody needs it is not started to be asked.
+            if self.pool.listing.current().is_some_and(|live| !live.tells_of_library()) {
+                return;
+            }
+        }
+    }
+
+    async fn ask(&self, inquiry: Inquiry, context: &CallContext) -> Result<Fields, Fault> {
+        let upstream = self.pool.upstream(context)?;
+        if inquiry.about == About::Level {
+            return upstream.hear_from(inquiry.params, context).await;
+        }
+        let Inquiry { about, mut params } = inquiry;
+        if about == About::Prompt {
+            params.entry("arguments").or_insert_with(|| json!({}));
+        }
+        upstream.call(Asked { method: about.method(), params }, context).await
+    }
+}
+
+impl Library for Books {
+    fn load(&self) -> BoxFuture<'_, Result<Holdings, SourceError>> {
+        Box::pin(async {
+            let now = self.now();
+            let fetched = self.fetch().await;
+            // Also of a list that failed: it is asked for again at its own pace.
+            *self.told() = now;
+            fetched.map_err(|fault| fault.into_source_error(self.pool.id.as_str()))
+        })
+    }
+
+    fn changed(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            let (changes, ends) = *self.told();
+            let listing = &self.pool.listing;
+            let (mut lists, mut ended) =
+                (listing.news.library.subscribe(), listing.ends.subscribe());
+            tokio::select! {
+                _ = lists.wait_for(|count| *count != changes) => {}
+                _ = ended.wait_for(|count| *count != ends) => {}
+                () = self.poll() => {}
+            }
+        })
+    }
+
+    fn answer<'a>(
+        &'a self,
+        inquiry: Inquiry,
+        context: &'a CallContext,
+    ) -> BoxFuture<'a, Result<Fields, ToolError>> {
+        Box::pin(async move {
+            let is_completion = inquiry.about == About::Completion;
+            let answered = self.ask(inquiry, context).await;
+            let mut result = match answered {
+                // A server that completes nothing has no value to offer.
+                Err(Fault::Refused { code: METHOD_NOT_FOUND, .. }) if is_completion => {
+                    Fields::from_iter([("completion".to_owned(), json!({ "values": [] }))])
+                }
+                answered => {
+                    answered.map_err(|fault| fault.into_tool_error(self.pool.id.as_str(), true))?
+                }
+            };
+            result.shift_remove("resultType");
+            Ok(result)
+        })
+    }
+
+    fn follow<'a>(
+        &'a self,
+        uri: &'a str,
+        context: &'a CallContext,
+    ) -> BoxFuture<'a, Result<Following, ToolError>> {
+        Box::pin(async move {
+            let followed = async {
+                let upstream = self.pool.upstream(context)?;
+                let connection = upstream.connection(Some(context)).await?;
+                upstream.follow(uri, &connection).await
+            };
+            followed.await.map(Following::new).map_err(|fault| {
+                let mut error = fault.into_tool_error(self.pool.id.as_str(), true);
+                if error.kind == ErrorKind::Internal {
+                    error.kind = ErrorKind::Tool;
+                }
+                error
+            })
+        })
+    }
+}
+
+/// Caching hints of a list.
+pub(crate) fn hints(besides: &Fields) -> Value {
+    let known = ["ttlMs", "cacheScope"].into_iter();
+    let said = known.filter_map(|key| Some((key.to_owned(), besides.get(key)?.clone())));
+    Value::Object(said.collect())
+}
+
+fn definition(entry: Value) -> Option<Arc<Fields>> {
+    let Value::Object(fields) = entry else { return None };
+    let size = serde_json::to_vec(&fields).map_or(usize::MAX, |bytes| bytes.len());
+    (size <= LARGEST).then(|| Arc::new(fields))
+}

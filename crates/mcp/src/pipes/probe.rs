@@ -1,0 +1,125 @@
+//! Which era a server belongs to, found out without waiting long for those that say nothing.
+//!
+//! A server of before 2026-07-28 may leave `server/discover` unanswered. After a short time the
+//! probe answers in its place that there is no such method, and the SDK goes on with `initialize`
+//! over the same pipes. If the real answer comes after all, the server was only slow to start: the
+//! connection is given up, and the next one asks in the new way alone.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage,
+};
+use serde::Deserialize as _;
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep_until};
+
+/// How long a server may think about `server/discover` before it is asked in the old way too.
+const PATIENCE: Duration = Duration::from_millis(750);
+
+pub(crate) struct Probe {
+    /// `None`: the era is known, and nothing is probed.
+    patience: Option<Duration>,
+    state: State,
+    doubt: Arc<Doubt>,
+}
+
+/// What speaks against the era that a server was taken for.
+#[derive(Default)]
+pub(crate) struct Doubt {
+    /// It was taken for an old one because it said nothing.
+    gave_up: AtomicBool,
+    /// It answered as a new one does after that.
+    turned_modern: AtomicBool,
+}
+
+impl Doubt {
+    /// Whether a handshake that failed may have failed because the server is a new one.
+    pub(crate) fn is_there(&self) -> bool {
+        self.gave_up.load(Ordering::Acquire)
+    }
+}
+
+enum State {
+    Idle,
+    Waiting { id: RequestId, until: Instant },
+    GivenUp { id: RequestId },
+}
+
+impl Probe {
+    pub(crate) fn none() -> Self {
+        Self { patience: None, state: State::Idle, doubt: Arc::default() }
+    }
+
+    pub(crate) fn new() -> (Self, Arc<Doubt>) {
+        let doubt = Arc::<Doubt>::default();
+        let probe =
+            Self { patience: Some(PATIENCE), state: State::Idle, doubt: Arc::clone(&doubt) };
+        (probe, doubt)
+    }
+
+    pub(super) fn sees(&mut self, message: &ClientJsonRpcMessage) {
+        let (Some(patience), ClientJsonRpcMessage::Request(request)) = (self.patience, message)
+        else {
+            return;
+        };
+        let id = request.id.clone();
+        match (&request.request, &self.state) {
+            (ClientRequest::DiscoverRequest(_), _) => {
+                self.state = State::Waiting { id, until: Instant::now() + patience };
+            }
+            // The SDK has gone on without an answer that it could place.
+            (ClientRequest::InitializeRequest(_), State::Waiting { id, .. }) => {
+                self.state = State::GivenUp { id: id.clone() };
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends when the probe has to be answered in the server's place; never if there is none.
+    pub(super) async fn waits_in_vain(&mut self) -> ServerJsonRpcMessage {
+        let State::Waiting { id, until } = &self.state else {
+            return std::future::pending().await;
+        };
+        let id = id.clone();
+        sleep_until(*until).await;
+        self.state = State::GivenUp { id: id.clone() };
+        self.doubt.gave_up.store(true, Ordering::Release);
+        let error = ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "no answer in time", None);
+        ServerJsonRpcMessage::error(error, Some(id))
+    }
+
+    /// What is to be heard of a message; `None`: it is the answer to a probe that was answered in
+    /// its place already.
+    pub(super) fn read(&mut self, mut message: Value) -> Option<Value> {
+        let (State::Waiting { id, .. } | State::GivenUp { id }) = &self.state else {
+            return Some(message);
+        };
+        let answered = message.get("method").is_none()
+            && message
+                .get("id")
+                .is_some_and(|found| RequestId::deserialize(found).is_ok_and(|found| found == *id));
+        let late = matches!(self.state, State::GivenUp { .. });
+        if answered {
+            if late && message.get("result").is_some() {
+                self.doubt.turned_modern.store(true, Ordering::Release);
+            }
+            self.state = State::Idle;
+            let knows =
+                message.get("result").is_none_or(|it| it.get("supportedVersions").is_some());
+            if let (false, Some(fields)) = (knows, message.as_object_mut()) {
+                // Some old servers answer every method that they do not know with an empty result.
+                fields.remove("result");
+                let error = json!({"code": -32601, "message": "it knows no `server/discover`"});
+                fields.insert("error".to_owned(), error);
+            }
+        }
+        (!answered || !late).then_some(message)
+    }
+
+    pub(super) fn was_answered_late(&self) -> bool {
+        self.doubt.turned_modern.load(Ordering::Acquire)
+    }
+}

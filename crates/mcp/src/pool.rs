@@ -1,0 +1,143 @@
+//! Which connection a call runs on: one for all, or one for each caller or conversation.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+use toolcrib_core::{CallContext, Fields, SourceId};
+
+use crate::fault::Fault;
+use crate::open::Opener;
+use crate::settings::Share;
+use crate::upstream::Upstream;
+
+/// Connections of one source beside the one that lists its tools.
+const MOST: usize = 64;
+
+/// Whose connection it is: tenant, subject, and session where sessions are told apart.
+type Key = (String, String, Option<Arc<str>>);
+
+/// The connections of one source.
+pub(crate) struct Pool {
+    pub(crate) id: SourceId,
+    opener: Arc<Opener>,
+    /// Lists the tools; if all share one connection, it is this one.
+    pub(crate) listing: Arc<Upstream>,
+    keyed: Mutex<HashMap<Key, Arc<Upstream>>>,
+    /// By the method of a list, how long it may be kept: as the server said last.
+    hints: Mutex<Fields>,
+    stop: CancellationToken,
+}
+
+impl Pool {
+    pub(crate) fn new(id: SourceId, opener: Opener) -> Self {
+        let opener = Arc::new(opener);
+        let stop = CancellationToken::new();
+        let listing = Upstream::new(Arc::clone(&opener), stop.child_token(), true);
+        Self { id, opener, listing, keyed: Mutex::default(), hints: Mutex::default(), stop }
+    }
+
+    /// The connection that this call belongs on.
+    pub(crate) fn upstream(&self, context: &CallContext) -> Result<Arc<Upstream>, Fault> {
+        let session = match self.opener.share() {
+            Share::Shared => return Ok(Arc::clone(&self.listing)),
+            Share::Caller => None,
+            Share::Session => context.session().map(Arc::from),
+        };
+        let caller = context.caller();
+        let key = (caller.tenant.clone(), caller.subject.clone(), session);
+        let mut keyed = self.keyed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(upstream) = keyed.get(&key) {
+            return Ok(Arc::clone(upstream));
+        }
+        if keyed.len() >= MOST {
+            make_room(&mut keyed)?;
+        }
+        let upstream = Upstream::new(Arc::clone(&self.opener), self.stop.child_token(), false);
+        keyed.insert(key, Arc::clone(&upstream));
+        Ok(upstream)
+    }
+
+    pub(crate) fn all(&self) -> Vec<Arc<Upstream>> {
+        let keyed = self.keyed.lock().unwrap_or_else(PoisonError::into_inner);
+        keyed.values().chain([&self.listing]).map(Arc::clone).collect()
+    }
+
+    /// Takes in what calls must know of the tools of a list.
+    pub(crate) fn learn(&self, tools: &[serde_json::Value]) {
+        self.opener.learn(tools);
+    }
+
+    pub(crate) fn hints(&self) -> Fields {
+        self.hints.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes in the hints of a list that the library does not ask for itself.
+    pub(crate) fn hint(&self, method: &str, hint: serde_json::Value) {
+        let before = self.hints();
+        let mut hints = self.hints.lock().unwrap_or_else(PoisonError::into_inner);
+        hints.insert(method.to_owned(), hint);
+        if *hints != before {
+            self.listing.news.library.send_modify(|count| *count += 1);
+        }
+    }
+
+    pub(crate) fn settings(&self) -> &crate::settings::ServerSettings {
+        &self.opener.settings
+    }
+
+    /// Ends every connection once no call runs on it, and within the time of the longest call.
+    pub(crate) fn retire(self: &Arc<Self>) {
+        let is_busy = |pool: &Self| pool.all().iter().any(|upstream| upstream.in_flight() > 0);
+        let Some(runtime) = Handle::try_current().ok().filter(|_| is_busy(self)) else {
+            self.stop.cancel();
+            return;
+        };
+        let pool = Arc::clone(self);
+        runtime.spawn(async move {
+            let ended = async {
+                while is_busy(&pool) {
+                    sleep(LOOK_AGAIN).await;
+                }
+            };
+            let _ = timeout(pool.settings().timeouts.longest_call, ended).await;
+            pool.stop.cancel();
+        });
+    }
+
+    /// Ends every connection and opens none any more.
+    pub(crate) async fn stop(&self) {
+        let stopping: Vec<_> = self.all();
+        futures_util::future::join_all(stopping.iter().map(|upstream| upstream.retire())).await;
+        self.stop.cancel();
+    }
+}
+
+/// Stops the connection that has been idle longest.
+fn make_room(keyed: &mut HashMap<Key, Arc<Upstream>>) -> Result<(), Fault> {
+    let idle = keyed.iter().filter(|(_, upstream)| is_idle(upstream));
+    let oldest = idle.max_by_key(|(_, upstream)| upstream.idle()).map(|(key, _)| key.clone());
+    let Some(upstream) = oldest.and_then(|key| keyed.remove(&key)) else {
+        return Err(Fault::unreachable(format!("all of its {MOST} connections are in use")));
+    };
+    tokio::spawn(async move { upstream.retire().await });
+    Ok(())
+}
+
+/// Nobody but the pool holds it, so that no call can be about to begin on it.
+fn is_idle(upstream: &Arc<Upstream>) -> bool {
+    Arc::strong_count(upstream) == 1 && upstream.in_flight() == 0
+}
+
+/// How often it is looked whether the last call has ended.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
+/// The last tool is gone, and with it whoever could call.
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}

@@ -1,0 +1,114 @@
+//! What a server asks of us while a call runs, in either era, put to the host of that call.
+
+use rmcp::ClientHandler;
+use rmcp::model::{ClientConfig, CustomRequest, CustomResult, ErrorCode, ErrorData};
+use rmcp::service::{RequestContext, RoleClient};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use toolcrib_core::{Ask, CallContext, Question, Unanswered};
+
+use crate::calls::{Asked, Calls, Slot};
+use crate::capabilities::ourselves;
+
+/// The end of the SDK that hears requests of the server.
+pub(crate) struct Ear {
+    pub(crate) calls: Arc<Calls>,
+    pub(crate) answers: Vec<Question>,
+}
+
+impl ClientHandler for Ear {
+    fn get_info(&self) -> ClientConfig {
+        ourselves(&self.answers)
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleClient>,
+    ) -> Result<CustomResult, ErrorData> {
+        let Some(asked) = self.calls.question(&context.id) else {
+            let message = format!("nothing here answers `{}`", crate::text::clean(&request.method));
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None));
+        };
+        let Asked { method, params, of } = asked;
+        let _asked = of.as_ref().map(Slot::is_asked);
+        let call = of.as_deref().and_then(|slot| slot.context());
+        tokio::select! {
+            answer = answer(&method, params, call) => {
+                answer.map(CustomResult).map_err(|refusal| {
+                    ErrorData::new(ErrorCode(refusal.code), refusal.message, None)
+                })
+            }
+            // The server does not want to know any more; what we say now is not sent.
+            () = context.ct.cancelled() => Ok(CustomResult(Value::Null)),
+        }
+    }
+}
+
+/// Why a question has no answer, as a server is told it.
+pub(crate) struct Refusal {
+    pub(crate) code: i32,
+    pub(crate) message: &'static str,
+}
+
+const METHOD_NOT_FOUND: i32 = -32601;
+const REFUSED: i32 = -1;
+
+/// Puts one question to the host of `call`; `None`: nobody knows whose question it is.
+///
+/// A question that a person would answer is declined where there is nobody to ask: the protocol
+/// has that answer, and a server can go on with it.
+pub(crate) async fn answer(
+    method: &str,
+    params: Value,
+    call: Option<&CallContext>,
+) -> Result<Value, Refusal> {
+    let Some(question) = question(method, &params) else {
+        return Err(Refusal { code: METHOD_NOT_FOUND, message: "no such method" });
+    };
+    let asks_a_person = matches!(question, Question::Form | Question::Address);
+    let answered = match call {
+        Some(call) => call.ask(Ask { question, params }).await,
+        None => Err(Unanswered::Unable),
+    };
+    match answered {
+        Ok(answer) => Ok(answer),
+        Err(Unanswered::Unable) if asks_a_person => Ok(json!({ "action": "decline" })),
+        Err(Unanswered::Cancelled) if asks_a_person => Ok(json!({ "action": "cancel" })),
+        Err(Unanswered::Unable) => Err(Refusal { code: REFUSED, message: "nobody can be asked" }),
+        Err(Unanswered::Cancelled) => Err(Refusal { code: REFUSED, message: "cancelled" }),
+    }
+}
+
+fn question(method: &str, params: &Value) -> Option<Question> {
+    match method {
+        "elicitation/create" if params.get("mode").is_some_and(|mode| mode == "url") => {
+            Some(Question::Address)
+        }
+        "elicitation/create" => Some(Question::Form),
+        "sampling/createMessage" => Some(Question::Sample),
+        "roots/list" => Some(Question::Roots),
+        _ => None,
+    }
+}
+
+/// Questions of one answer that are put to the host.
+const MOST_REQUESTS: usize = 16;
+
+/// Answers the questions of an `input_required` result under their keys. They are put at once, so
+/// that a host which has to come back with answers comes back once.
+pub(crate) async fn answer_all(
+    requests: Map<String, Value>,
+    call: &CallContext,
+) -> Result<Map<String, Value>, Refusal> {
+    if requests.len() > MOST_REQUESTS {
+        return Err(Refusal { code: REFUSED, message: "too many questions at once" });
+    }
+    let asked = requests.into_iter().map(async |(key, mut request)| {
+        let params = request.get_mut("params").map(Value::take).unwrap_or_default();
+        let method = request.get("method").and_then(Value::as_str).unwrap_or_default();
+        Ok((key, answer(method, params, Some(call)).await?))
+    });
+    let answers = futures_util::future::try_join_all(asked).await?;
+    Ok(answers.into_iter().collect())
+}

@@ -1,0 +1,245 @@
+//! An MCP server as a source of tools.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use tokio::time::{sleep, timeout};
+use toolcrib_child::StderrTail;
+use toolcrib_core::{BoxFuture, Library, Source, SourceError, SourceId, Tool, Toolset};
+
+use crate::fault::Fault;
+use crate::library::{Books, hints};
+use crate::list;
+use crate::open::Opener;
+use crate::pool::Pool;
+use crate::settings::ServerSettings;
+use crate::specs;
+use crate::status::{Era, LeftOut, Status};
+use crate::tool::Foreign;
+
+/// A server that announces changes without a pause is asked this often and no more.
+const QUIET: Duration = Duration::from_millis(50);
+const LONGEST_UNREST: Duration = Duration::from_secs(1);
+/// Lines of standard error that a status shows.
+const STDERR_LINES: usize = 20;
+
+/// What a source takes from its surroundings.
+#[derive(Debug, Clone, Default)]
+pub struct Surroundings {
+    /// The host's environment; children get a short list of harmless variables of it.
+    pub environment: Vec<(String, String)>,
+}
+
+/// One MCP server. Nothing is started before the first `load` or call; dropped, it takes its
+/// children along.
+pub struct McpSource {
+    pool: Arc<Pool>,
+    listed: Mutex<Listed>,
+}
+
+/// The last good list.
+#[derive(Default)]
+struct Listed {
+    digest: Option<[u8; 32]>,
+    /// How many changes and ends had been told when it was asked for.
+    changes: u64,
+    ends: u64,
+    has_tools: bool,
+    /// An empty list after an end was not believed once.
+    doubted: bool,
+    left_out: Vec<LeftOut>,
+}
+
+/// A list as it came.
+struct Fetched {
+    tools: Vec<Value>,
+    instructions: String,
+    digest: [u8; 32],
+}
+
+impl McpSource {
+    /// `id`: the name of the source, for messages and for the origin of its tools.
+    pub fn new(id: &str, settings: ServerSettings, surroundings: Surroundings) -> Self {
+        let opener = Opener::new(settings, surroundings.environment);
+        let pool = Arc::new(Pool::new(SourceId::new(id), opener));
+        Self { pool, listed: Mutex::default() }
+    }
+
+    fn listed(&self) -> MutexGuard<'_, Listed> {
+        self.listed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How it fares now.
+    pub fn status(&self) -> Status {
+        let all = self.pool.all();
+        let live: Vec<_> = all.iter().filter_map(|upstream| upstream.current()).collect();
+        let restarts = all.iter().map(|upstream| upstream.health().restarts).sum();
+        let left_out = self.listed().left_out.clone();
+        let health = self.pool.listing.health();
+        let stderr = health.stderr.as_ref().map(StderrTail::text).unwrap_or_default();
+        let lines: Vec<_> = stderr.lines().map(str::to_owned).collect();
+        let facts = &health.facts;
+        let known = !facts.revision.is_empty();
+        Status {
+            phase: health.phase,
+            server: facts.name.clone(),
+            version: facts.version.clone(),
+            revision: known.then(|| facts.revision.clone()),
+            era: known.then_some(if facts.is_modern { Era::Modern } else { Era::Legacy }),
+            pid: health.pid,
+            connections: live.len(),
+            in_flight: live.iter().map(|one| one.in_flight.load(Ordering::Acquire)).sum(),
+            restarts,
+            last_error: health.last_error.clone(),
+            stderr: lines.get(lines.len().saturating_sub(STDERR_LINES)..).unwrap_or(&[]).to_vec(),
+            left_out,
+        }
+    }
+
+    /// Stops every child and connection, and waits until they are gone. Calls fail from here on.
+    pub async fn stop(&self) {
+        self.pool.stop().await;
+    }
+
+    async fn fetch(&self) -> Result<Fetched, Fault> {
+        let within = self.pool.settings().timeouts.list;
+        let connection = self.pool.listing.connection(None).await?;
+        let tools = match list::all(&connection, list::TOOLS, within).await {
+            Err(fault) if fault.never_sent() => {
+                self.pool.listing.lose(&connection, &fault);
+                let connection = self.pool.listing.connection(None).await?;
+                list::all(&connection, list::TOOLS, within).await?
+            }
+            listed => listed?,
+        };
+        let (tools, besides) = tools;
+        self.pool.hint(list::TOOLS.method, hints(&besides));
+        self.pool.listing.touch();
+        let instructions = connection.facts.instructions.clone();
+        let whole = serde_json::to_vec(&(&tools, &instructions)).unwrap_or_default();
+        Ok(Fetched { tools, instructions, digest: Sha256::digest(whole).into() })
+    }
+
+    async fn load_now(&self) -> Result<Toolset, SourceError> {
+        let (changes, ends) = self.told();
+        let id = &self.pool.id;
+        let fetched = self.fetch().await.map_err(|fault| {
+            self.pool.listing.health().tell(&fault);
+            fault.into_source_error(id.as_str())
+        })?;
+        self.believe(fetched.tools.is_empty(), ends)?;
+        self.pool.learn(&fetched.tools);
+        let settings = self.pool.settings();
+        let specs = specs::of(fetched.tools, id, settings, &fetched.instructions);
+        let foreign = specs.taken.into_iter().map(|(name, spec)| {
+            Arc::new(Foreign { name, spec, pool: Arc::clone(&self.pool) }) as Arc<dyn Tool>
+        });
+        let toolset = Toolset::of(foreign).map_err(|conflict| {
+            SourceError::new(format!("MCP server `{id}`: two tools of one name")).because(conflict)
+        })?;
+        *self.listed() = Listed {
+            digest: Some(fetched.digest),
+            changes,
+            ends,
+            has_tools: !toolset.is_empty(),
+            doubted: false,
+            left_out: specs.left_out,
+        };
+        Ok(toolset)
+    }
+
+    /// A server that has just been started again may not have its tools together yet: an empty
+    /// list is then believed the second time.
+    fn believe(&self, is_empty: bool, ends: u64) -> Result<(), SourceError> {
+        let mut listed = self.listed();
+        let is_doubtful = is_empty && listed.has_tools && listed.ends != ends && !listed.doubted;
+        if !is_doubtful {
+            return Ok(());
+        }
+        listed.doubted = true;
+        Err(SourceError::new(format!(
+            "MCP server `{}`: it lists no tools since it was started again; it is asked once more",
+            self.pool.id
+        )))
+    }
+
+    /// How many changes and ends the listing connection has told of.
+    fn told(&self) -> (u64, u64) {
+        let listing = &self.pool.listing;
+        (*listing.news.tools.borrow(), *listing.ends.borrow())
+    }
+
+    /// Waits until there may be another list; `true`: the connection that listed it is gone.
+    async fn unrest(&self, changes: u64, ends: u64) -> bool {
+        let listing = &self.pool.listing;
+        let mut lists = listing.news.tools.subscribe();
+        let mut ended = listing.ends.subscribe();
+        let told = tokio::select! {
+            biased;
+            _ = ended.wait_for(|count| *count != ends) => return true,
+            _ = lists.wait_for(|count| *count != changes) => true,
+            () = self.next_poll() => false,
+        };
+        if told {
+            let calm = async { while timeout(QUIET, lists.changed()).await.is_ok() {} };
+            let _ = timeout(LONGEST_UNREST, calm).await;
+        }
+        false
+    }
+
+    /// Ends when it is time to ask a server that tells nothing by itself.
+    async fn next_poll(&self) {
+        let Some(pause) = self.pool.settings().poll else {
+            return std::future::pending().await;
+        };
+        loop {
+            sleep(pause).await;
+            // A server that was stopped because nobody needs it is not started to be asked.
+            if self.pool.listing.current().is_some_and(|live| !live.tells_changes()) {
+                return;
+            }
+        }
+    }
+}
+
+/// Whoever lets go of a source means its servers too; calls that run may end first.
+impl Drop for McpSource {
+    fn drop(&mut self) {
+        Pool::retire(&self.pool);
+    }
+}
+
+impl Source for McpSource {
+    fn load(&self) -> BoxFuture<'_, Result<Toolset, SourceError>> {
+        Box::pin(self.load_now())
+    }
+
+    fn changed(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            loop {
+                let (digest, changes, ends) = {
+                    let listed = self.listed();
+                    (listed.digest, listed.changes, listed.ends)
+                };
+                if self.unrest(changes, ends).await {
+                    return;
+                }
+                let (changes, ends) = self.told();
+                match self.fetch().await {
+                    Ok(fetched) if digest == Some(fetched.digest) => {
+                        let mut listed = self.listed();
+                        (listed.changes, listed.ends) = (changes, ends);
+                    }
+                    _ => return,
+                }
+            }
+        })
+    }
+
+    fn library(&self) -> Option<Arc<dyn Library>> {
+        Some(Arc::new(Books::new(Arc::clone(&self.pool))))
+    }
+}

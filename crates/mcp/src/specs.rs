@@ -1,0 +1,133 @@
+//! A list of foreign definitions, made into specs. A bad one costs itself alone.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+use toolcrib_core::{Effect, Hints, Origin, SourceId, ToolName, ToolSpec};
+
+use crate::settings::ServerSettings;
+use crate::status::LeftOut;
+use crate::text::{clean, cut};
+
+/// Largest definition of one tool, in bytes of JSON: a schema of the largest size and its texts.
+const LARGEST: usize = 512 * 1024;
+
+/// What became of a list.
+#[derive(Default)]
+pub(crate) struct Specs {
+    /// Each with its name at the server.
+    pub(crate) taken: Vec<(String, ToolSpec)>,
+    pub(crate) left_out: Vec<LeftOut>,
+}
+
+/// `instructions`: what the server says about all of its tools.
+pub(crate) fn of(
+    tools: Vec<Value>,
+    source: &SourceId,
+    settings: &ServerSettings,
+    instructions: &str,
+) -> Specs {
+    let mut specs = Specs::default();
+    let mut names = HashSet::new();
+    for (place, tool) in tools.into_iter().enumerate() {
+        let shown = tool.get("name").and_then(Value::as_str).map(|name| cut(&clean(name), 80));
+        let shown = shown.filter(|name| !name.is_empty());
+        let shown = shown.unwrap_or_else(|| format!("number {}", place + 1));
+        let taken = spec(tool, source).and_then(|(name, spec)| {
+            let is_new = names.insert(spec.name.clone());
+            if is_new { Ok((name, spec)) } else { Err("another tool has the same name".to_owned()) }
+        });
+        match taken {
+            Ok((name, mut spec)) => {
+                // Our own times end a call first, and say which of them it was.
+                let timeouts = settings.timeouts;
+                spec.limits.timeout = Some(timeouts.connect + timeouts.longest_call);
+                if settings.instructions {
+                    instructions.clone_into(&mut spec.guidance.source);
+                }
+                specs.taken.push((name, spec));
+            }
+            Err(reason) => specs.left_out.push(LeftOut { tool: shown, reason }),
+        }
+    }
+    specs
+}
+
+fn spec(tool: Value, source: &SourceId) -> Result<(String, ToolSpec), String> {
+    let Value::Object(mut fields) = tool else {
+        return Err("it is no object".to_owned());
+    };
+    if size(&fields) > LARGEST {
+        return Err(format!("its definition is larger than {LARGEST} bytes"));
+    }
+    let Some(Value::String(name)) = fields.shift_remove("name") else {
+        return Err("it has no name".to_owned());
+    };
+    if name.trim().is_empty() {
+        return Err("its name is empty".to_owned());
+    }
+    let input = match fields.shift_remove("inputSchema") {
+        Some(Value::Object(schema)) => Value::Object(schema),
+        Some(_) => return Err("its `inputSchema` is no object".to_owned()),
+        None => return Err("it has no `inputSchema`".to_owned()),
+    };
+    crate::http::parameters::of(&input)?;
+    let output = match fields.shift_remove("outputSchema") {
+        None | Some(Value::Null) => None,
+        Some(schema @ Value::Object(_)) => Some(schema),
+        Some(_) => return Err("its `outputSchema` is no object".to_owned()),
+    };
+    let description = match fields.shift_remove("description") {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(description)) => description,
+        Some(_) => return Err("its `description` is no text".to_owned()),
+    };
+    let hints = hints(fields.get("annotations"));
+    let legal = legal_name(&name);
+    let mut spec = ToolSpec::new(legal.as_str(), description, hints.effect())
+        .map_err(|error| error.to_string())?;
+    spec.title = title(&mut fields);
+    spec.input = input;
+    spec.output = output;
+    spec.idempotent = hints.idempotent() || spec.effect == Effect::Read;
+    let renamed = legal.as_str() != name;
+    spec.origin = Origin { source: source.clone(), name: renamed.then(|| name.clone()) };
+    // Annotations, icons, `_meta`, `execution` and whatever comes yet.
+    spec.extra = fields;
+    Ok((name, spec))
+}
+
+fn size(fields: &Map<String, Value>) -> usize {
+    serde_json::to_vec(fields).map_or(usize::MAX, |bytes| bytes.len())
+}
+
+/// One hint that is no flag must not make the others unsaid.
+fn hints(annotations: Option<&Value>) -> Hints {
+    let flag = |name: &str| annotations?.get(name)?.as_bool();
+    Hints {
+        read_only_hint: flag("readOnlyHint"),
+        destructive_hint: flag("destructiveHint"),
+        idempotent_hint: flag("idempotentHint"),
+    }
+}
+
+fn title(fields: &mut Map<String, Value>) -> Option<String> {
+    if fields.get("title").is_some_and(Value::is_string) {
+        let title = fields.shift_remove("title")?;
+        return title.as_str().map(str::to_owned);
+    }
+    Some(fields.get("annotations")?.get("title")?.as_str()?.to_owned())
+}
+
+/// The name itself if it is legal; else a legal one that no other foreign name becomes: the end of
+/// it is a fingerprint of the whole.
+fn legal_name(foreign: &str) -> ToolName {
+    if let Ok(name) = ToolName::new(foreign) {
+        return name;
+    }
+    let digest = Sha256::digest(foreign.as_bytes());
+    let mark = digest.iter().take(6).fold(0_u64, |mark, byte| mark << 8 | u64::from(*byte));
+    let readable: String = ToolName::sanitize(foreign).as_str().chars().take(100).collect();
+    ToolName::sanitize(&format!("{readable}_{mark:012x}"))
+}

@@ -1,0 +1,59 @@
+//! How a source fares, for those who look after it.
+
+use serde::Serialize;
+
+/// Where the connection of a source stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Not started, or stopped because nobody used it.
+    Idle,
+    Starting,
+    Ready,
+    /// The last start failed, or the connection was lost.
+    Failed,
+    /// It failed too often: nothing is tried for a while.
+    BrokenCircuit,
+}
+
+/// Which family of revisions a server speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Era {
+    /// With a handshake: 2024-11-05 to 2025-11-25.
+    Legacy,
+    /// Without: 2026-07-28 and later.
+    Modern,
+}
+
+/// A tool that the server has and the source has not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// Its name there, or its place in the list if it has none.
+    pub tool: String,
+    pub reason: String,
+}
+
+/// How a source fares; that of the connection which lists its tools, where there are several.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Status {
+    pub phase: Phase,
+    /// What the server calls itself, and its version.
+    pub server: Option<String>,
+    pub version: Option<String>,
+    /// The revision that both speak.
+    pub revision: Option<String>,
+    pub era: Option<Era>,
+    /// Of the child process.
+    pub pid: Option<u32>,
+    /// Live connections, and calls that run on them.
+    pub connections: usize,
+    pub in_flight: usize,
+    /// Starts after the first one, of all connections.
+    pub restarts: u64,
+    pub last_error: Option<String>,
+    /// The last lines of the child's standard error, safe to print.
+    pub stderr: Vec<String>,
+    /// Tools of the last list that could not be taken.
+    pub left_out: Vec<LeftOut>,
+}

@@ -1,0 +1,39 @@
+//! A tool of a server.
+
+use std::sync::Arc;
+
+use toolcrib_core::{Arguments, BoxFuture, CallContext, Effect, Tool, ToolOutcome, ToolSpec};
+
+use crate::answer::outcome;
+use crate::call::Asked;
+use crate::pool::Pool;
+
+pub(crate) struct Foreign {
+    /// Its name at the server.
+    pub(crate) name: String,
+    pub(crate) spec: ToolSpec,
+    pub(crate) pool: Arc<Pool>,
+}
+
+impl Tool for Foreign {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call<'a>(
+        &'a self,
+        arguments: Arguments,
+        context: &'a CallContext,
+    ) -> BoxFuture<'a, ToolOutcome> {
+        Box::pin(async move {
+            let called = async {
+                let upstream = self.pool.upstream(context)?;
+                outcome(upstream.call(Asked::tool(&self.name, arguments), context).await?)
+            };
+            called.await.unwrap_or_else(|fault| {
+                let reads = self.spec.effect == Effect::Read;
+                ToolOutcome::Failed(fault.into_tool_error(self.pool.id.as_str(), reads))
+            })
+        })
+    }
+}

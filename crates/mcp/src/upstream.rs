@@ -1,0 +1,297 @@
+//! One server as its callers see it: opened when it is needed, healed when it breaks.
+
+mod followed;
+mod health;
+mod watch;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use arc_swap::ArcSwapOption;
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Shared};
+use serde_json::{Map, Value};
+use tokio::sync::watch as signal;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use toolcrib_child::Permit;
+use toolcrib_core::{CallContext, LogLevel};
+
+use crate::call::{self, Asked};
+use crate::calls::News;
+use crate::connection::Connection;
+use crate::fault::Fault;
+use crate::open::Opener;
+pub(crate) use followed::Followed;
+pub(crate) use health::Health;
+
+/// A pause before a start that a call sits out; for a longer one it is told when to come again.
+const SAT_OUT: Duration = Duration::from_secs(1);
+
+/// What is said of a connection that ended by itself.
+const CLOSED: &str = "the server closed the connection";
+
+type Opening = Shared<BoxFuture<'static, Result<Arc<Connection>, Arc<Fault>>>>;
+
+/// The connection to a server, over all its lives.
+pub(crate) struct Upstream {
+    opener: Arc<Opener>,
+    current: ArcSwapOption<Connection>,
+    /// One opening at a time, whoever waits for it.
+    opening: Mutex<Option<Opening>>,
+    health: Mutex<Health>,
+    pub(crate) news: Arc<News>,
+    /// The lowest level of log lines that anybody asked for.
+    lowest: Mutex<Option<LogLevel>>,
+    /// What is followed over it.
+    pub(crate) followed: Followed,
+    /// Counts how often the connection was lost.
+    pub(crate) ends: signal::Sender<u64>,
+    /// Milliseconds from `born` to the end of the last request.
+    last_used: AtomicU64,
+    born: Instant,
+    stop: CancellationToken,
+    /// No connection is opened any more, though the last may not have ended yet.
+    is_over: AtomicBool,
+    /// Whether it is asked for lists, and so follows their changes.
+    lists: bool,
+}
+
+impl Upstream {
+    /// `stop`: ends everything when it is cancelled.
+    pub(crate) fn new(opener: Arc<Opener>, stop: CancellationToken, lists: bool) -> Arc<Self> {
+        Arc::new(Self {
+            opener,
+            current: ArcSwapOption::empty(),
+            opening: Mutex::default(),
+            health: Mutex::new(Health::new()),
+            news: Arc::default(),
+            lowest: Mutex::default(),
+            followed: Followed::default(),
+            ends: signal::Sender::new(0),
+            last_used: AtomicU64::new(0),
+            born: Instant::now(),
+            stop,
+            is_over: AtomicBool::new(false),
+            lists,
+        })
+    }
+
+    pub(crate) fn health(&self) -> MutexGuard<'_, Health> {
+        self.health.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The live connection, if there is one.
+    pub(crate) fn current(&self) -> Option<Arc<Connection>> {
+        self.current.load_full().filter(|connection| !connection.is_closed())
+    }
+
+    /// A live connection, opened if there is none.
+    pub(crate) async fn connection(
+        self: &Arc<Self>,
+        context: Option<&CallContext>,
+    ) -> Result<Arc<Connection>, Fault> {
+        match self.current.load_full() {
+            Some(connection) if !connection.is_closed() => return Ok(connection),
+            Some(closed) => _ = self.lose(&closed, &Fault::broken(CLOSED)),
+            None => {}
+        }
+        let opening = self.opening(context)?;
+        let cancelled = async {
+            match context {
+                Some(context) => context.cancelled().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            opened = opening => opened.map_err(|fault| fault.again()),
+            () = cancelled => Err(Fault::Cancelled),
+        }
+    }
+
+    /// Joins the opening under way, or begins one if that is allowed now.
+    fn opening(self: &Arc<Self>, context: Option<&CallContext>) -> Result<Opening, Fault> {
+        let mut opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(opening) = opening.as_ref().filter(|opening| opening.peek().is_none()) {
+            return Ok(opening.clone());
+        }
+        if let Some(connection) = self.current() {
+            return Ok(std::future::ready(Ok(connection)).boxed().shared());
+        }
+        if self.stop.is_cancelled() || self.is_over.load(Ordering::Acquire) {
+            return Err(Fault::unreachable("the source was stopped"));
+        }
+        // Not within the match: its guard would be held there.
+        let permit = self.health().permit();
+        let pause = match permit {
+            // It ran and was stopped by us, if it is said to run: nothing counts against it.
+            Permit::Start | Permit::Running => Duration::ZERO,
+            Permit::Wait(pause) if pause <= SAT_OUT => pause,
+            Permit::Wait(pause) => return Err(self.health().not_before(pause, Some(pause))),
+            // Nobody should sit that out.
+            Permit::Open(pause) => return Err(self.health().not_before(pause, None)),
+        };
+        let begun = self.begin(pause, context.cloned());
+        *opening = Some(begun.clone());
+        Ok(begun)
+    }
+
+    fn begin(self: &Arc<Self>, pause: Duration, context: Option<CallContext>) -> Opening {
+        let upstream = Arc::clone(self);
+        // On a task of its own: that one caller gives up must not take it from the others.
+        let task = tokio::spawn(async move {
+            let stop = upstream.stop.clone();
+            let opening = async {
+                if !pause.is_zero() {
+                    tokio::time::sleep(pause).await;
+                    upstream.health().permit();
+                }
+                upstream.open(context.as_ref()).await
+            };
+            tokio::select! {
+                opened = opening => opened,
+                () = stop.cancelled() => Err(Fault::unreachable("the source was stopped")),
+            }
+        });
+        let ended = task.map(|ended| {
+            let opened =
+                ended.unwrap_or_else(|_| Err(Fault::unreachable("something of ours broke")));
+            opened.map_err(Arc::new)
+        });
+        ended.boxed().shared()
+    }
+
+    async fn open(
+        self: &Arc<Self>,
+        context: Option<&CallContext>,
+    ) -> Result<Arc<Connection>, Fault> {
+        self.health().starts();
+        match self.opener.open(context, &self.news).await {
+            Ok(connection) => {
+                let connection = Arc::new(connection);
+                if self.is_over.load(Ordering::Acquire) {
+                    connection.close().await;
+                    return Err(Fault::unreachable("the source was stopped"));
+                }
+                self.touch();
+                self.health().is_ready(&connection);
+                self.current.store(Some(Arc::clone(&connection)));
+                watch::over(self, &connection);
+                Ok(connection)
+            }
+            Err(fault) => {
+                self.health().failed(&fault);
+                Err(fault)
+            }
+        }
+    }
+
+    /// Runs one call. What never left is sent once more over a new connection.
+    pub(crate) async fn call(
+        self: &Arc<Self>,
+        asked: Asked,
+        context: &CallContext,
+    ) -> Result<Map<String, Value>, Fault> {
+        let timeouts = self.opener.settings.timeouts;
+        let mut heals = true;
+        loop {
+            let connection = self.connection(Some(context)).await?;
+            let _attended = self.opener.attended_by(context);
+            let ended = call::run(&connection, asked.clone(), context, timeouts).await;
+            self.touch();
+            match ended {
+                Err(fault) if std::mem::take(&mut heals) && helps(&connection, &fault) => {
+                    self.lose(&connection, &fault);
+                }
+                Err(fault) => {
+                    self.health().tell(&fault);
+                    return Err(fault);
+                }
+                Ok(result) => return Ok(result),
+            }
+        }
+    }
+
+    /// Passes on from which level on somebody wants to hear log lines; a server of 2026-07-28 is
+    /// told with each request. The lowest of all counts, since a connection may have several.
+    pub(crate) async fn hear_from(
+        self: &Arc<Self>,
+        params: Map<String, Value>,
+        context: &CallContext,
+    ) -> Result<Map<String, Value>, Fault> {
+        let connection = self.connection(Some(context)).await?;
+        let named = params.get("level").and_then(Value::as_str).unwrap_or_default();
+        let Some(level) = crate::calls::level(named) else {
+            return Err(Fault::Refused {
+                code: -32602,
+                message: "there is no such level".to_owned(),
+                data: None,
+            });
+        };
+        let is_lower = {
+            let mut lowest = self.lowest.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_lower = lowest.is_none_or(|lowest| level < lowest);
+            if is_lower {
+                *lowest = Some(level);
+            }
+            is_lower
+        };
+        if connection.facts.is_modern || !is_lower {
+            return Ok(Map::new());
+        }
+        self.call(Asked { method: "logging/setLevel", params }, context).await
+    }
+
+    /// Drops a connection that is of no use any more; `false` if it was dropped before.
+    pub(crate) fn lose(&self, connection: &Arc<Connection>, fault: &Fault) -> bool {
+        let before = self.current.compare_and_swap(connection, None);
+        let is_lost = before.as_ref().is_some_and(|before| Arc::ptr_eq(before, connection));
+        if is_lost {
+            self.health().lost(connection, fault);
+            connection.stop.cancel();
+            self.ends.send_modify(|count| *count += 1);
+        }
+        is_lost
+    }
+
+    pub(crate) fn touch(&self) {
+        let since = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.last_used.store(since, Ordering::Release);
+    }
+
+    /// How long nothing was asked of it.
+    pub(crate) fn idle(&self) -> Duration {
+        let used = Duration::from_millis(self.last_used.load(Ordering::Acquire));
+        self.born.elapsed().saturating_sub(used)
+    }
+
+    /// Calls that run now.
+    pub(crate) fn in_flight(&self) -> usize {
+        self.current().map_or(0, |connection| connection.in_flight.load(Ordering::Acquire))
+    }
+
+    /// Ends it for good. Whoever wants a connection while the last one ends gets none: its program
+    /// would outlive us.
+    pub(crate) async fn retire(&self) {
+        self.is_over.store(true, Ordering::Release);
+        self.stop().await;
+        self.stop.cancel();
+    }
+
+    /// Ends the connection and waits for its program to be gone.
+    pub(crate) async fn stop(&self) {
+        let Some(connection) = self.current.swap(None) else {
+            return;
+        };
+        self.health().is_idle();
+        connection.close().await;
+    }
+}
+
+/// Whether another connection may do what this one did not.
+fn helps(connection: &Connection, fault: &Fault) -> bool {
+    // Some servers of the old era say 400 of a session that they have forgotten.
+    let forgotten = matches!(fault, Fault::Http { status: 400 | 404, .. });
+    fault.never_sent() || (forgotten && !connection.facts.is_modern)
+}

@@ -1,0 +1,101 @@
+//! A crib of the engine as the door needs it.
+
+use std::sync::Arc;
+
+use toolcrib_core::{
+    BatchOptions, BoxFuture, Call, Caller, Fields, Following, Kind, LedgerError, Parked, Plan,
+    PlanError, Redemption, Report, Request, Response, Run, Said, TicketError, ToolError, Visitor,
+};
+use toolcrib_engine::Crib;
+use toolcrib_mcp::{Asking, Claim, House};
+
+/// One crib, with `small` as a profile that leaves out what `left_out` names.
+pub(crate) struct Home {
+    pub(crate) crib: Crib,
+    pub(crate) left_out: Vec<String>,
+}
+
+impl House for Home {
+    fn has_profile(&self, _: &Caller, profile: &str) -> bool {
+        profile == "small"
+    }
+
+    fn plan(
+        &self,
+        caller: &Caller,
+        profile: Option<&str>,
+        mut request: Request,
+    ) -> Result<Plan, PlanError> {
+        if profile.is_some() {
+            request.disabled.clone_from(&self.left_out);
+        }
+        self.crib.plan(caller, request)
+    }
+
+    fn run(
+        &self,
+        plan: Plan,
+        _: Option<&str>,
+        calls: Vec<Call>,
+        options: BatchOptions,
+    ) -> BoxFuture<'static, Report> {
+        let crib = self.crib.clone();
+        Box::pin(async move { crib.run_with(&plan, calls, options).await })
+    }
+
+    fn redeem(&self, claim: Claim) -> BoxFuture<'static, Result<Response, TicketError>> {
+        let crib = self.crib.clone();
+        Box::pin(async move {
+            let Claim { caller, ticket, decision, options, .. } = claim;
+            let run = Run::default();
+            let redemption =
+                Redemption { caller: &caller, ticket: &ticket, decision, run: &run, options };
+            crib.redeem(redemption).await
+        })
+    }
+
+    fn tickets<'a>(
+        &'a self,
+        caller: &'a Caller,
+    ) -> BoxFuture<'a, Result<Vec<Parked>, LedgerError>> {
+        Box::pin(self.crib.tickets(caller))
+    }
+
+    fn changed(&self) -> BoxFuture<'static, ()> {
+        self.crib.changed()
+    }
+
+    fn offers(&self, caller: &Caller, _: Option<&str>, kind: Kind) -> Vec<Arc<Fields>> {
+        let crib = self.crib.clone();
+        let (stock, executor) = (crib.stock(), crib.executor());
+        let seen = stock.seen(kind, caller, executor.policy());
+        seen.map(|offer| Arc::clone(&offer.definition)).collect()
+    }
+
+    fn offers_changed(&self, kind: Kind) -> BoxFuture<'static, ()> {
+        match kind {
+            Kind::Prompt => self.crib.prompts_changed(),
+            Kind::Resource | Kind::Template => self.crib.resources_changed(),
+        }
+    }
+
+    fn inquire(&self, asking: Asking) -> BoxFuture<'static, Result<Fields, ToolError>> {
+        let Asking { visitor, inquiry, options, .. } = asking;
+        let crib = self.crib.clone();
+        Box::pin(async move { crib.inquire(&visitor, inquiry, options).await })
+    }
+
+    fn follow(
+        &self,
+        visitor: Visitor,
+        _: Option<&str>,
+        uri: String,
+    ) -> BoxFuture<'static, Result<Following, ToolError>> {
+        let crib = self.crib.clone();
+        Box::pin(async move { crib.follow(&visitor, uri, BatchOptions::default()).await })
+    }
+
+    fn sole(&self, _: Option<&str>) -> Option<Arc<Said>> {
+        self.crib.clone().sole()
+    }
+}

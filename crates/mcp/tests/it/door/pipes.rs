@@ -1,0 +1,113 @@
+//! The door over a pair of pipes.
+
+use serde_json::{Value, json};
+use std::sync::Arc;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines, ReadHalf, WriteHalf};
+use tokio::io::{DuplexStream, duplex, split};
+use tokio::task::JoinHandle;
+use toolcrib_core::{Caller, Effect, Toolset};
+use toolcrib_engine::Crib;
+use toolcrib_mcp::{Door, DoorSettings, StdioError};
+use toolcrib_testkit::{Behaviour, Oracle, spec};
+
+use super::house::Home;
+
+struct Pipe {
+    writer: WriteHalf<DuplexStream>,
+    lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    served: JoinHandle<Result<(), StdioError>>,
+}
+
+impl Pipe {
+    fn to(oracle: &Oracle) -> Self {
+        let hang = oracle.tool(spec("hang", Effect::Read), Behaviour::Hang);
+        let tools = Toolset::of([oracle.echo("echo", Effect::Read), hang]).unwrap();
+        let home = Home { crib: Crib::of(tools), left_out: Vec::new() };
+        let door = Door::new(Arc::new(home), DoorSettings::default());
+        let (near, far) = duplex(64 * 1024);
+        let (reader, writer) = split(far);
+        let served =
+            tokio::spawn(
+                async move { door.serve_stdio(reader, writer, Caller::local(), None).await },
+            );
+        let (reader, writer) = split(near);
+        Self { writer, lines: BufReader::new(reader).lines(), served }
+    }
+
+    async fn say(&mut self, message: Value) {
+        self.writer.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+    }
+
+    async fn hear(&mut self) -> Value {
+        serde_json::from_str(&self.lines.next_line().await.unwrap().unwrap()).unwrap()
+    }
+
+    async fn hang_up(mut self) {
+        self.writer.shutdown().await.unwrap();
+        drop((self.writer, self.lines));
+        self.served.await.unwrap().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_older_client_greets_calls_cancels_and_hangs_up() {
+    let oracle = Oracle::default();
+    let mut pipe = Pipe::to(&oracle);
+    pipe.say(json!({
+        "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": { "name": "t", "version": "1" },
+        },
+    }))
+    .await;
+    assert_eq!(pipe.hear().await["result"]["protocolVersion"], "2025-06-18");
+    pipe.say(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+    let call = |id: u32, name: &str| {
+        json!({
+            "jsonrpc": "2.0", "id": id, "method": "tools/call",
+            "params": { "name": name, "arguments": { "n": id } },
+        })
+    };
+    pipe.say(call(1, "hang")).await;
+    let cancelled = json!({ "requestId": 1 });
+    pipe.say(json!({
+        "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled,
+    }))
+    .await;
+    pipe.say(call(2, "echo")).await;
+    // What was cancelled is answered by nothing.
+    let answer = pipe.hear().await;
+    assert_eq!(
+        (&answer["id"], &answer["result"]["structuredContent"]["n"]),
+        (&json!(2), &json!(2))
+    );
+    pipe.hang_up().await;
+}
+
+#[tokio::test]
+async fn a_modern_client_needs_no_greeting() {
+    let oracle = Oracle::default();
+    let mut pipe = Pipe::to(&oracle);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": { "name": "t", "version": "1" },
+    });
+    for (id, method, params) in [
+        (1, "server/discover", json!({ "_meta": meta })),
+        (2, "tools/list", json!({ "_meta": meta })),
+        (3, "tools/call", json!({ "_meta": meta, "name": "echo", "arguments": { "n": 5 } })),
+    ] {
+        pipe.say(json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).await;
+        let answer = pipe.hear().await;
+        assert_eq!(answer["id"], id);
+        assert_eq!(answer["result"]["resultType"], "complete", "{answer}");
+    }
+    pipe.hang_up().await;
+    assert_eq!(oracle.count("echo"), 1);
+}
+
+#[tokio::test]
+async fn a_client_that_says_nothing_may_hang_up() {
+    Pipe::to(&Oracle::default()).hang_up().await;
+}

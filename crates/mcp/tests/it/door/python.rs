@@ -1,0 +1,92 @@
+//! The SDK of Python as a client, in both eras: lists, calls, asks, hears progress and logs.
+//!
+//! It runs where `TOOLCRIB_PYTHON_PEERS` names a Python that has `mcp` 2.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::{Value, json};
+use toolcrib_core::{Effect, Toolset};
+use toolcrib_engine::Crib;
+use toolcrib_mcp::DoorSettings;
+use toolcrib_testkit::Oracle;
+
+use super::{fixtures, support};
+use crate::conformance::print;
+
+/// Says on one line what it saw.
+const CLIENT: &str = r#"
+import anyio, json, sys
+import mcp.types as types
+from mcp import Client
+
+async def main(url, mode):
+    steps, lines = [], []
+    async def progress(done, total, message):
+        steps.append(done)
+    async def log(params):
+        lines.append(params.data)
+    async def fill(context, params):
+        fields = params.requested_schema["properties"]
+        answers = {name: True if kind["type"] == "boolean" else "Ann" for name, kind in fields.items()}
+        return types.ElicitResult(action="accept", content=answers)
+    client = Client(url, mode=mode, elicitation_callback=fill, logging_callback=log, log_level="info")
+    async with client:
+        tools = sorted(tool.name for tool in (await client.list_tools()).tools)
+        wiped = await client.call_tool("wipe", {"n": 7})
+        asked = await client.call_tool("test_elicitation", {"message": "m"})
+        await client.call_tool("test_tool_with_progress", {}, progress_callback=progress)
+        await client.call_tool("test_tool_with_logging", {})
+        failed = await client.call_tool("test_error_handling", {})
+        await anyio.sleep(0.3)
+        print(json.dumps({
+            "count": len(tools), "wiped": wiped.structured_content, "steps": steps, "lines": lines,
+            "asked": asked.content[0].text, "failed": [failed.is_error, failed.content[0].text],
+            "version": client.protocol_version,
+        }))
+
+anyio.run(main, *sys.argv[1:])
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_python_sdk_does_all_it_can_in_both_eras() {
+    let Some(python) = python() else { return };
+    let oracle = Oracle::default();
+    let mut tools = fixtures::all();
+    tools.push(oracle.echo("wipe", Effect::Destroy));
+    let count = tools.len();
+    let crib = Crib::builder().build_fixed(Toolset::of(tools).unwrap());
+    let url = support::open(crib, &[], DoorSettings::default()).await;
+    for (round, (mode, version)) in
+        [("legacy", "2025-11-25"), ("auto", "2026-07-28")].iter().enumerate()
+    {
+        let seen = run(&python, &[&url, mode]).await;
+        let expected = json!({
+            "count": count, "wiped": { "n": 7 }, "steps": [0.0, 50.0, 100.0],
+            "lines": ["begun", "half", "over"], "version": version,
+            "asked": r#"{"state-ok":[{"action":"accept","content":{"user_name":"Ann"}}]}"#,
+            "failed": [true, "Error: It fails."],
+        });
+        assert_eq!(seen, expected, "{mode}");
+        assert_eq!(oracle.count("wipe"), round + 1);
+    }
+}
+
+async fn run(python: &PathBuf, words: &[&str]) -> Value {
+    #[expect(clippy::disallowed_methods, reason = "the peer is no child of ours")]
+    let mut command = Command::new(python);
+    command.args(["-W", "ignore", "-c", CLIENT]).args(words);
+    let output = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_str(&said).unwrap_or_else(|_| panic!("{words:?} {said} {complaint}"))
+}
+
+#[expect(clippy::disallowed_methods, reason = "the peers of tests are named by variables")]
+fn python() -> Option<PathBuf> {
+    let found = std::env::var_os("TOOLCRIB_PYTHON_PEERS").map(PathBuf::from);
+    if found.is_none() {
+        print("[skipped] TOOLCRIB_PYTHON_PEERS names no Python with `mcp` 2");
+    }
+    found
+}

@@ -1,0 +1,226 @@
+//! A crib with one server and no prefix: its door is to look as if it were the server's own.
+
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{
+    AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, Lines, duplex,
+    split,
+};
+use toolcrib_core::Caller;
+use toolcrib_mcp::{Door, DoorSettings, Era};
+
+use super::house::Home;
+use super::own_client::in_front_of;
+use super::{shelves, suite, support};
+use crate::conformance::installed;
+use crate::library::{everything, source as far};
+use crate::support::{crib, source};
+
+/// The fixture behind a second crib, which reaches it in the way of `era`.
+async fn behind(era: Era) -> String {
+    let fixture = support::open(shelves::crib().await, &[], DoorSettings::default()).await;
+    let near = source(in_front_of(&fixture, era));
+    let through = crib(&near).await;
+    assert_eq!(near.status().era, Some(era));
+    assert!(through.sole().is_some(), "{:?}", through.sources());
+    support::open(through, &[], DoorSettings::default()).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn through_us_no_scenario_of_2025_11_25_is_lost() {
+    if installed().is_some() {
+        suite::run("2025-11-25", &behind(Era::Legacy).await, &[]).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn through_us_no_scenario_of_2026_07_28_is_lost() {
+    if installed().is_some() {
+        suite::run("2026-07-28", &behind(Era::Modern).await, &[]).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_old_client_finds_all_of_a_new_server() {
+    if installed().is_some() {
+        suite::run("2025-11-25", &behind(Era::Modern).await, &[]).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_client_finds_all_of_an_old_server() {
+    if installed().is_some() {
+        // An old server is told once what all callers together can answer, so that it does not
+        // refuse a call whose client cannot: its question is declined. And it asks each of its
+        // questions by itself.
+        let lost = ["server-stateless", "input-required-result-multiple-input-requests"];
+        suite::run("2026-07-28", &behind(Era::Legacy).await, &lost).await;
+    }
+}
+
+/// One client of 2025-11-25 over lines.
+struct Client {
+    writer: Box<dyn AsyncWrite + Send + Unpin>,
+    lines: Lines<BufReader<Box<dyn AsyncRead + Send + Unpin>>>,
+    id: u64,
+}
+
+impl Client {
+    async fn of(
+        reader: impl AsyncRead + Send + Unpin + 'static,
+        writer: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> (Self, Value) {
+        let reader: Box<dyn AsyncRead + Send + Unpin> = Box::new(reader);
+        let lines = BufReader::new(reader).lines();
+        let mut client = Self { writer: Box::new(writer), lines, id: 0 };
+        let hello = client.ask(
+            "initialize",
+            json!({
+                "protocolVersion": "2025-11-25", "capabilities": {},
+                "clientInfo": { "name": "t", "version": "1" },
+            }),
+        );
+        let greeting = hello.await["result"].clone();
+        client.say(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+        (client, greeting)
+    }
+
+    async fn say(&mut self, message: Value) {
+        self.writer.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+        self.writer.flush().await.unwrap();
+    }
+
+    async fn hear(&mut self) -> Value {
+        let line = tokio::time::timeout(Duration::from_mins(1), self.lines.next_line()).await;
+        serde_json::from_str(&line.unwrap().unwrap().unwrap()).unwrap()
+    }
+
+    /// The answer without its id.
+    async fn ask(&mut self, method: &str, params: Value) -> Value {
+        self.id += 1;
+        let id = self.id;
+        self.say(json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).await;
+        loop {
+            let mut heard = self.hear().await;
+            if heard["id"] == id && heard.get("method").is_none() {
+                heard.as_object_mut().unwrap().remove("id");
+                return heard;
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_of_others_says_through_us_what_it_says_itself() {
+    let Some((node, arguments)) = everything() else { return };
+    let mut direct = tokio::process::Command::new(&node)
+        .args(&arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let (stdout, stdin) = (direct.stdout.take().unwrap(), direct.stdin.take().unwrap());
+    let (mut direct, mut said) = Client::of(stdout, stdin).await;
+    let source = Arc::new(far("far", (node, arguments)));
+    let home = Home { crib: crib(&source).await, left_out: Vec::new() };
+    let door = Door::new(Arc::new(home), DoorSettings::default());
+    let (near, end) = duplex(1024 * 1024);
+    let (reader, writer) = split(end);
+    tokio::spawn(async move { door.serve_stdio(reader, writer, Caller::local(), None).await });
+    let (reader, writer) = split(near);
+    let (mut through, greeting) = Client::of(reader, writer).await;
+    // Calls of ours become no tasks.
+    said["capabilities"].as_object_mut().unwrap().remove("tasks");
+    assert_eq!(greeting, said);
+    let department = json!({ "name": "department", "value": "E" });
+    let prompt = json!({ "type": "ref/prompt", "name": "completable-prompt" });
+    let team = json!({ "department": "Engineering" });
+    for (method, params) in [
+        ("prompts/list", json!({})),
+        ("resources/list", json!({})),
+        ("resources/templates/list", json!({})),
+        ("prompts/get", json!({ "name": "simple-prompt" })),
+        ("prompts/get", json!({ "name": "args-prompt", "arguments": { "city": "Bonn" } })),
+        ("resources/read", json!({ "uri": "demo://resource/static/document/features.md" })),
+        ("completion/complete", json!({ "ref": prompt, "argument": department })),
+        (
+            "completion/complete",
+            json!({
+                "ref": prompt, "argument": { "name": "name", "value": "" },
+                "context": { "arguments": team },
+            }),
+        ),
+        ("resources/read", json!({ "uri": "demo://nowhere" })),
+        ("logging/setLevel", json!({ "level": "debug" })),
+        ("resources/subscribe", json!({ "uri": "demo://resource/dynamic/text/1" })),
+        ("resources/unsubscribe", json!({ "uri": "demo://resource/dynamic/text/1" })),
+        ("tools/call", json!({ "name": "get-sum", "arguments": { "a": 2, "b": 3 } })),
+        ("tools/call", json!({ "name": "get-tiny-image" })),
+        (
+            "tools/call",
+            json!({ "name": "get-structured-content", "arguments": { "location": "Chicago" } }),
+        ),
+    ] {
+        let alike = [direct.ask(method, params.clone()).await, through.ask(method, params).await];
+        let [mut whole, ours] = alike;
+        // It says of no success that it is none.
+        if method == "tools/call" {
+            whole["result"]["isError"] = json!(false);
+        }
+        assert_eq!(ours, whole, "{method}");
+    }
+    source.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_update_reaches_who_follows_and_nobody_else() {
+    let library = Arc::new(shelves::library());
+    let tools = super::fixtures::tools();
+    let fixture = toolcrib_core::Stocked::new(tools, Arc::clone(&library) as _);
+    let builder = toolcrib_engine::Crib::builder().policy(toolcrib_core::AllowAll);
+    let fixture = builder.source("fixtures", fixture).build().await;
+    let url = support::open(fixture, &[], DoorSettings::default()).await;
+    for era in [Era::Legacy, Era::Modern] {
+        let home = Home { crib: crib(&source(in_front_of(&url, era))).await, left_out: Vec::new() };
+        let door = Door::new(Arc::new(home), DoorSettings::default());
+        let mut clients = Vec::new();
+        for _ in 0..2 {
+            let (near, end) = duplex(64 * 1024);
+            let (reader, writer) = split(end);
+            let door = door.clone();
+            tokio::spawn(
+                async move { door.serve_stdio(reader, writer, Caller::local(), None).await },
+            );
+            let (reader, writer) = split(near);
+            clients.push(Client::of(reader, writer).await.0);
+        }
+        let [mut follower, mut other] = <[Client; 2]>::try_from(clients).ok().unwrap();
+        let watched = json!({ "uri": "test://watched-resource" });
+        let subscribed = follower.ask("resources/subscribe", watched.clone()).await;
+        assert_eq!(subscribed["result"], json!({}), "{era:?}");
+        // A server of 2026-07-28 acknowledges before it listens, and one before it may have no
+        // stream yet to tell on: what changes right then may be told to nobody.
+        let changing = Arc::clone(&library);
+        let changing = tokio::spawn(async move {
+            loop {
+                changing.tell("test://static-text");
+                changing.tell("test://watched-resource");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        });
+        let told = follower.hear().await;
+        let update = json!({
+            "jsonrpc": "2.0", "method": "notifications/resources/updated", "params": watched,
+        });
+        assert_eq!(told, update, "{era:?}");
+        // The next that the other hears is the answer to its own request.
+        other.say(json!({ "jsonrpc": "2.0", "id": 7, "method": "ping" })).await;
+        assert_eq!(other.hear().await["id"], 7, "{era:?}");
+        changing.abort();
+    }
+}

@@ -1,0 +1,75 @@
+//! What a server behind the door asks reaches the person in front of it, between all eras.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use toolcrib_core::{
+    Ask, BatchOptions, BoxFuture, CallKey, Host, LogEntry, Progress, Question, Unanswered,
+};
+use toolcrib_mcp::{DoorSettings, Era};
+
+use super::own_client::in_front_of;
+use super::support::open;
+use crate::support::{crib, run_with, settings, source};
+
+/// Says yes to every form, and writes down what it hears.
+#[derive(Default)]
+struct Person(Mutex<Vec<Value>>);
+
+impl Host for Person {
+    fn progress(&self, _: CallKey, progress: Progress) {
+        self.0.lock().unwrap().push(json!(progress.done));
+    }
+
+    fn log(&self, _: CallKey, entry: LogEntry) {
+        self.0.lock().unwrap().push(entry.data);
+    }
+
+    fn answers(&self) -> &[Question] {
+        &[Question::Form]
+    }
+
+    fn ask(&self, _: CallKey, ask: Ask) -> BoxFuture<'_, Result<Value, Unanswered>> {
+        self.0.lock().unwrap().push(ask.params["message"].clone());
+        let yes = json!({ "action": "accept", "content": { "yes": true } });
+        Box::pin(std::future::ready(Ok(yes)))
+    }
+}
+
+#[tokio::test]
+async fn a_question_goes_through_the_door_and_its_answer_comes_back() {
+    for (upstream, tool) in [("legacy", "ask"), ("modern", "ask_modern")] {
+        let inner = crib(&source(settings(&[upstream]))).await;
+        let url = open(inner, &[], DoorSettings::default()).await;
+        for era in [Era::Legacy, Era::Modern] {
+            let outer = crib(&source(in_front_of(&url, era))).await;
+            let person = Arc::new(Person::default());
+            let host = Some(Arc::clone(&person) as Arc<dyn Host>);
+            let options = BatchOptions { host, ..BatchOptions::default() };
+            let answer = run_with(&outer, tool, json!({}), options).await.text();
+            let cell = format!("{upstream} behind, {era:?} in front");
+            assert!(
+                answer.contains(r#"{"action":"accept","content":{"yes":true}}"#),
+                "{cell}: {answer}"
+            );
+            assert_eq!(*person.0.lock().unwrap(), [json!("Sure?")], "{cell}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn progress_goes_through_the_door_in_order() {
+    for upstream in ["legacy", "modern"] {
+        let inner = crib(&source(settings(&[upstream]))).await;
+        let url = open(inner, &[], DoorSettings::default()).await;
+        for era in [Era::Legacy, Era::Modern] {
+            let outer = crib(&source(in_front_of(&url, era))).await;
+            let person = Arc::new(Person::default());
+            let host = Some(Arc::clone(&person) as Arc<dyn Host>);
+            let options = BatchOptions { host, ..BatchOptions::default() };
+            run_with(&outer, "progress", json!({ "pause": 5 }), options).await;
+            let heard = person.0.lock().unwrap().clone();
+            assert_eq!(heard, [1.0, 2.0, 3.0].map(Value::from), "{upstream} {era:?}");
+        }
+    }
+}

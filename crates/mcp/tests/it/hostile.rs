@@ -1,0 +1,143 @@
+//! Servers that break the rules cost their own calls and nothing else.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use toolcrib_core::{Source, SourceId};
+use toolcrib_engine::Crib;
+use toolcrib_mcp::{McpSource, ServerSettings, StdioSettings, Surroundings, Transport};
+use toolcrib_testkit::hostile::Server;
+
+use crate::support::{crib, example, run, run_with, settings, until};
+
+const EVILS: &[&[&str]] = &[
+    &["hang"],
+    &["exit"],
+    &["crash=20"],
+    &["half"],
+    &["unfinished"],
+    &["wrong-id"],
+    &["null-id"],
+    &["text-id"],
+    &["again"],
+    &["duplicate-keys"],
+    &["unknown-id"],
+    &["garbage"],
+    &["batch"],
+    &["shape"],
+    &["error=-32603"],
+    &["huge=67108864"],
+    &["endless"],
+    &["deep=100000"],
+    &["bad-utf8"],
+    &["asks=sampling"],
+    &["asks=no/such"],
+    &["progress=100000"],
+    &["list-changed=100000"],
+    &["stderr=10000000"],
+    &["bomb=all"],
+    &["names"],
+    &["twice"],
+];
+
+fn hostile(words: &[&str], era: &str) -> ServerSettings {
+    let era = format!("era={era}");
+    let words = words.iter().copied().chain([era.as_str()]).map(str::to_owned);
+    let mut settings = ServerSettings::new(Transport::Stdio(StdioSettings {
+        command: example("hostile_peer"),
+        arguments: words.collect(),
+        environment: Vec::new(),
+        folder: None,
+    }));
+    settings.timeouts.connect = Duration::from_secs(10);
+    settings.timeouts.list = Duration::from_secs(5);
+    settings.timeouts.call = Duration::from_secs(1);
+    settings.timeouts.longest_call = Duration::from_secs(4);
+    settings
+}
+
+fn named(id: &str, settings: ServerSettings) -> std::sync::Arc<McpSource> {
+    std::sync::Arc::new(McpSource::new(id, settings, Surroundings::default()))
+}
+
+#[tokio::test]
+async fn no_evil_on_a_pipe_outlasts_its_time_or_delays_a_neighbour() {
+    let tasks = || tokio::runtime::Handle::current().metrics().num_alive_tasks();
+    let before = tasks();
+    for era in ["legacy", "modern"] {
+        for words in EVILS {
+            let bad = named("bad", hostile(words, era));
+            let good = named("good", settings(&["modern"]));
+            let placed = |id: &str, source: &std::sync::Arc<McpSource>| {
+                (SourceId::new(id), std::sync::Arc::clone(source) as _, Duration::from_secs(20))
+            };
+            let crib = Crib::builder()
+                .policy(toolcrib_core::AllowAll)
+                .placed(placed("good", &good))
+                .placed(placed("bad", &bad))
+                .build()
+                .await;
+            let begun = Instant::now();
+            let evil = async { run(&crib, "wait", json!({"text": "10"})).await };
+            let (_, neighbour) = tokio::join!(evil, async {
+                let begun = Instant::now();
+                let response = run(&crib, "slow", json!({"pause": 20, "nonce": 1})).await;
+                (response.text(), begun.elapsed())
+            });
+            assert_eq!(neighbour.0, "answer to 1", "{era} {words:?}");
+            assert!(neighbour.1 < Duration::from_secs(3), "{era} {words:?}: {:?}", neighbour.1);
+            assert!(begun.elapsed() < Duration::from_secs(15), "{era} {words:?}");
+            let _: Value = serde_json::to_value(bad.status()).unwrap();
+            bad.stop().await;
+            good.stop().await;
+        }
+    }
+    until("no task is left over", || tasks() <= before).await;
+}
+
+#[tokio::test]
+async fn no_evil_over_http_outlasts_its_time() {
+    let more: &[&[&str]] = &[
+        &["status=500"],
+        &["redirect=http://127.0.0.1:9/"],
+        &["type=text/html"],
+        &["sse"],
+        &["cut"],
+        &["drip=50"],
+        &["long=1000"],
+    ];
+    for era in ["legacy", "modern"] {
+        for words in EVILS.iter().chain(more) {
+            let era = format!("era={era}");
+            let mut words = words.to_vec();
+            words.push(&era);
+            let server = Server::start(&words).unwrap();
+            let mut settings = crate::over_http::settings(&server.url());
+            settings.timeouts = hostile(&[], "modern").timeouts;
+            let source = named("bad", settings);
+            let begun = Instant::now();
+            let crib = crib(&source).await;
+            let response = run(&crib, "count", json!({})).await;
+            assert!(begun.elapsed() < Duration::from_secs(15), "{words:?}: {response:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn lists_that_never_end_or_go_round_are_refused() {
+    for word in ["endless-pages", "repeat-cursor", "hang@list", "huge@list=67108864", "shape@list"]
+    {
+        let begun = Instant::now();
+        let source = named("bad", hostile(&[word], "modern"));
+        assert!(source.load().await.is_err(), "{word}");
+        assert!(begun.elapsed() < Duration::from_secs(15), "{word}");
+    }
+}
+
+#[tokio::test]
+async fn who_is_told_a_call_counts_it_once() {
+    let crib = crib(&named("bad", hostile(&["again"], "legacy"))).await;
+    let first = run_with(&crib, "count", json!({}), toolcrib_core::BatchOptions::default()).await;
+    let second = run(&crib, "count", json!({})).await;
+    assert_ne!(first.text(), second.text());
+}

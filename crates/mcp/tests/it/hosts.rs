@@ -1,0 +1,172 @@
+//! What a server tells and asks while a call runs reaches the host of that call and nobody else.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use toolcrib_core::{
+    Ask, BatchOptions, BoxFuture, CallKey, Host, LogEntry, Progress, Question, Unanswered,
+};
+use toolcrib_engine::Crib;
+
+use toolcrib_testkit::hostile::Server;
+
+use crate::over_http;
+use crate::support::{crib, run_with, settings, source};
+
+/// Writes down what it hears and answers every question it knows.
+#[derive(Default)]
+struct Listener {
+    answers: Vec<Question>,
+    /// How long an answer takes.
+    pause: Duration,
+    heard: Mutex<Vec<Value>>,
+}
+
+impl Host for Listener {
+    fn progress(&self, _: CallKey, progress: Progress) {
+        self.hear(json!([progress.done, progress.total, progress.message]));
+    }
+
+    fn log(&self, _: CallKey, entry: LogEntry) {
+        self.hear(serde_json::to_value(entry).unwrap());
+    }
+
+    fn answers(&self) -> &[Question] {
+        &self.answers
+    }
+
+    fn ask(&self, _: CallKey, ask: Ask) -> BoxFuture<'_, Result<Value, Unanswered>> {
+        self.hear(json!([ask.question, ask.params]));
+        Box::pin(async {
+            tokio::time::sleep(self.pause).await;
+            Ok(json!({"action": "accept", "content": {"yes": true}}))
+        })
+    }
+}
+
+impl Listener {
+    fn with(answers: &[Question]) -> Arc<Self> {
+        Self::slow(answers, Duration::ZERO)
+    }
+
+    fn slow(answers: &[Question], pause: Duration) -> Arc<Self> {
+        Arc::new(Self { answers: answers.to_vec(), pause, heard: Mutex::default() })
+    }
+
+    fn hear(&self, what: Value) {
+        self.heard.lock().unwrap().push(what);
+    }
+
+    fn heard(&self) -> Vec<Value> {
+        self.heard.lock().unwrap().clone()
+    }
+}
+
+async fn heard_by(crib: &Crib, host: &Arc<Listener>, name: &str, arguments: Value) -> String {
+    let host = Some(Arc::clone(host) as Arc<dyn Host>);
+    let options = BatchOptions { host, ..BatchOptions::default() };
+    run_with(crib, name, arguments, options).await.text()
+}
+
+#[tokio::test]
+async fn progress_comes_in_order_and_before_the_answer() {
+    for era in ["legacy", "modern"] {
+        let crib = crib(&source(settings(&[era]))).await;
+        let (one, two) = (Listener::with(&[]), Listener::with(&[]));
+        tokio::join!(
+            heard_by(&crib, &one, "progress", json!({"pause": 0})),
+            heard_by(&crib, &two, "progress", json!({"pause": 30})),
+        );
+        let steps = |n: f64| json!([n, 3.0, format!("step {n}")]);
+        assert_eq!(one.heard(), [1.0, 2.0, 3.0].map(steps));
+        assert_eq!(two.heard(), one.heard());
+    }
+}
+
+#[tokio::test]
+async fn a_log_line_is_for_the_only_call_there_is_or_for_nobody() {
+    let crib = crib(&source(settings(&["legacy"]))).await;
+    let host = Listener::with(&[]);
+    heard_by(&crib, &host, "log", json!({"nonce": 1})).await;
+    let line = json!({"level": "warning", "logger": "scripted", "data": {"nonce": 1}});
+    assert_eq!(host.heard(), [line]);
+    let (one, two) = (Listener::with(&[]), Listener::with(&[]));
+    tokio::join!(
+        heard_by(&crib, &one, "slow", json!({"pause": 400})),
+        heard_by(&crib, &two, "log", json!({"nonce": 2, "pause": 600})),
+    );
+    assert_eq!((one.heard(), two.heard()), (vec![], vec![]));
+}
+
+#[tokio::test]
+async fn a_question_goes_to_the_host_of_the_only_call_there_is() {
+    let crib = crib(&source(settings(&["legacy"]))).await;
+    let host = Listener::with(&[Question::Form]);
+    let answer = heard_by(&crib, &host, "ask", json!({})).await;
+    assert_eq!(answer, r#"{"action":"accept","content":{"yes":true}}"#);
+    let params = json!({
+        "message": "Sure?", "requestedSchema": {"type": "object", "properties": {}}, "x-unknown": 7,
+    });
+    assert_eq!(host.heard(), [json!(["form", params])]);
+    let nobody = Listener::with(&[]);
+    assert_eq!(heard_by(&crib, &nobody, "ask", json!({})).await, r#"{"action":"decline"}"#);
+    let refused = heard_by(&crib, &nobody, "ask_model", json!({})).await;
+    assert!(refused.contains("nobody can be asked"), "{refused}");
+    assert_eq!(nobody.heard(), Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn a_question_that_could_be_of_several_calls_is_nobodys() {
+    let crib = crib(&source(settings(&["legacy"]))).await;
+    let (one, two) = (Listener::with(&[Question::Form]), Listener::with(&[Question::Form]));
+    let (_, answer) = tokio::join!(
+        heard_by(&crib, &one, "slow", json!({"pause": 800})),
+        heard_by(&crib, &two, "ask", json!({"pause": 300})),
+    );
+    assert_eq!(answer, r#"{"action":"decline"}"#);
+    assert_eq!((one.heard(), two.heard()), (vec![], vec![]));
+}
+
+#[tokio::test]
+async fn a_server_of_the_new_era_asks_by_its_answer_and_is_told_what_each_call_can() {
+    let crib = crib(&source(settings(&["modern"]))).await;
+    let host = Listener::with(&[Question::Form]);
+    let answer = heard_by(&crib, &host, "ask_modern", json!({})).await;
+    let accepted = json!({"sure": {"action": "accept", "content": {"yes": true}}});
+    let expected = json!([accepted, {"elicitation": {"form": {}}}]);
+    assert_eq!(serde_json::from_str::<Value>(&answer).unwrap(), expected);
+    assert_eq!(host.heard(), [json!(["form", {"message": "Sure?"}])]);
+    let nobody = Listener::with(&[]);
+    let answer = heard_by(&crib, &nobody, "ask_modern", json!({})).await;
+    assert_eq!(answer, r#"[{"sure":{"action":"decline"}},{}]"#);
+}
+
+#[tokio::test]
+async fn a_person_may_take_longer_than_a_silent_server() {
+    for era in ["legacy", "modern"] {
+        let mut settings = settings(&[era]);
+        settings.timeouts.call = Duration::from_millis(500);
+        let crib = crib(&source(settings)).await;
+        let host = Listener::slow(&[Question::Form], Duration::from_millis(1_200));
+        let name = if era == "legacy" { "ask" } else { "ask_modern" };
+        let answer = heard_by(&crib, &host, name, json!({})).await;
+        assert!(answer.contains(r#""action":"accept""#), "{era}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_question_over_http_reaches_the_call_on_whose_stream_it_came() {
+    // The answer of the call comes a moment after the question: a call that is over asks nobody.
+    const WORDS: &[&str] =
+        &["era=legacy", "session", "asks@call=elicitation", "sse", "slow@call=500"];
+    let server = Server::start(WORDS).unwrap();
+    let crib = crib(&source(over_http::settings(&server.url()))).await;
+    let (one, two) = (Listener::with(&[Question::Form]), Listener::with(&[]));
+    tokio::join!(
+        heard_by(&crib, &one, "echo", json!({"text": "a"})),
+        heard_by(&crib, &two, "echo", json!({"text": "b"})),
+    );
+    assert_eq!(one.heard().len(), 1, "{:?}", one.heard());
+    assert_eq!(two.heard(), Vec::<Value>::new());
+}
