@@ -1,0 +1,191 @@
+//! The rows of calls, as they are written.
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+use toolcrib_core::{Effect, Ending, ErrorKind, Planned};
+
+use crate::wall::Moment;
+
+/// As much of a call's id as is written: it comes from a model.
+const LONGEST_ID: usize = 256;
+
+/// A call that is about to run.
+pub(crate) struct NewCall {
+    key: String,
+    call_id: String,
+    tenant: String,
+    subject: String,
+    tool: String,
+    source: String,
+    effect: Effect,
+    fingerprint: String,
+    arguments: String,
+    planned: Moment,
+}
+
+impl NewCall {
+    pub(crate) fn of(call: &Planned<'_>) -> Self {
+        let id = call.call_id;
+        Self {
+            key: call.key.to_string(),
+            call_id: id.get(..id.floor_char_boundary(LONGEST_ID)).unwrap_or(id).to_owned(),
+            tenant: call.caller.tenant.clone(),
+            subject: call.caller.subject.clone(),
+            tool: call.tool.name.to_string(),
+            source: call.tool.origin.source.to_string(),
+            effect: call.tool.effect,
+            fingerprint: call.fingerprint.to_string(),
+            arguments: call.arguments.digest().to_string(),
+            planned: Moment::now(),
+        }
+    }
+
+    pub(crate) fn write(&self, connection: &Connection) -> rusqlite::Result<()> {
+        let mut insert = connection.prepare_cached(
+            "INSERT INTO calls (key, call_id, tenant, subject, tool, source, effect, \
+             fingerprint, arguments, planned) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        )?;
+        insert.execute(params![
+            self.key,
+            self.call_id,
+            self.tenant,
+            self.subject,
+            self.tool,
+            self.source,
+            self.effect.as_str(),
+            self.fingerprint,
+            self.arguments,
+            self.planned,
+        ])?;
+        Ok(())
+    }
+}
+
+/// An ending in two columns.
+pub(crate) fn columns(ending: Ending) -> (&'static str, Option<&'static str>) {
+    match ending {
+        Ending::Succeeded => ("succeeded", None),
+        Ending::Failed(kind) => ("failed", Some(kind.as_str())),
+        Ending::NotExecuted => ("not_executed", None),
+        Ending::Unknown => ("unknown", None),
+    }
+}
+
+/// Gives a call an end whose end was not known.
+pub(crate) fn resolve(connection: &Connection, key: &str, ending: Ending) -> rusqlite::Result<()> {
+    let (ending, kind) = columns(ending);
+    let mut update = connection.prepare_cached(
+        "UPDATE calls SET ending = ?2, kind = ?3, resolved = ?4 \
+         WHERE key = ?1 AND ending = 'unknown'",
+    )?;
+    update.execute(params![key, ending, kind, Moment::now()])?;
+    Ok(())
+}
+
+/// A call as another one may be like it.
+pub(crate) struct Like {
+    tenant: String,
+    subject: String,
+    tool: String,
+    arguments: String,
+}
+
+impl Like {
+    pub(crate) fn of(call: &Planned<'_>) -> Self {
+        Self {
+            tenant: call.caller.tenant.clone(),
+            subject: call.caller.subject.clone(),
+            tool: call.tool.name.to_string(),
+            arguments: call.arguments.digest().to_string(),
+        }
+    }
+
+    /// The latest of them whose outcome nobody knows, if it ended after that moment.
+    pub(crate) fn unknown(
+        &self,
+        connection: &Connection,
+        after: Moment,
+    ) -> rusqlite::Result<Option<String>> {
+        let mut find = connection.prepare_cached(
+            "SELECT key FROM calls INDEXED BY calls_unknown WHERE tenant = ?1 AND subject = ?2 \
+             AND tool = ?3 AND arguments = ?4 AND ended > ?5 AND ending = 'unknown' \
+             ORDER BY ended DESC LIMIT 1",
+        )?;
+        let like = params![self.tenant, self.subject, self.tool, self.arguments, after];
+        find.query_row(like, |row| row.get(0)).optional()
+    }
+}
+
+/// Whether there is a call whose outcome nobody knows.
+pub(crate) fn any_unknown(connection: &Connection) -> rusqlite::Result<bool> {
+    let find = "SELECT EXISTS (SELECT 1 FROM calls INDEXED BY calls_unknown \
+                WHERE ending = 'unknown')";
+    connection.query_row(find, [], |row| row.get(0))
+}
+
+/// An ending as it was written.
+pub(crate) fn ending(ending: &str, kind: Option<&str>) -> Option<Ending> {
+    match ending {
+        "succeeded" => Some(Ending::Succeeded),
+        "failed" => {
+            let kind = KINDS.iter().find(|known| Some(known.as_str()) == kind)?;
+            Some(Ending::Failed(*kind))
+        }
+        "not_executed" => Some(Ending::NotExecuted),
+        "unknown" => Some(Ending::Unknown),
+        _ => None,
+    }
+}
+
+const KINDS: [ErrorKind; 17] = [
+    ErrorKind::InvalidCall,
+    ErrorKind::InvalidArguments,
+    ErrorKind::UnknownTool,
+    ErrorKind::NotLoaded,
+    ErrorKind::OverLimit,
+    ErrorKind::ControlConflict,
+    ErrorKind::NotOurs,
+    ErrorKind::Busy,
+    ErrorKind::Unavailable,
+    ErrorKind::Network,
+    ErrorKind::RateLimited,
+    ErrorKind::Timeout,
+    ErrorKind::Cancelled,
+    ErrorKind::UnknownOutcome,
+    ErrorKind::Tool,
+    ErrorKind::Internal,
+    ErrorKind::DuplicateOfUnknown,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_failure_is_read_as_it_was_written() {
+        for kind in KINDS {
+            assert_eq!(ending("failed", Some(kind.as_str())), Some(Ending::Failed(kind)));
+            // A new kind is met here by the compiler, and then belongs into the list.
+            let place = match kind {
+                ErrorKind::InvalidCall => 0,
+                ErrorKind::InvalidArguments => 1,
+                ErrorKind::UnknownTool => 2,
+                ErrorKind::NotLoaded => 3,
+                ErrorKind::OverLimit => 4,
+                ErrorKind::ControlConflict => 5,
+                ErrorKind::NotOurs => 6,
+                ErrorKind::Busy => 7,
+                ErrorKind::Unavailable => 8,
+                ErrorKind::Network => 9,
+                ErrorKind::RateLimited => 10,
+                ErrorKind::Timeout => 11,
+                ErrorKind::Cancelled => 12,
+                ErrorKind::UnknownOutcome => 13,
+                ErrorKind::Tool => 14,
+                ErrorKind::Internal => 15,
+                ErrorKind::DuplicateOfUnknown => 16,
+            };
+            assert_eq!(KINDS[place], kind);
+        }
+        assert_eq!(ending("failed", Some("something else")), None);
+    }
+}

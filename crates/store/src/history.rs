@@ -1,0 +1,158 @@
+//! What can be read of the calls: by their own caller, newest first, a page at a time.
+
+use std::time::SystemTime;
+
+use rusqlite::types::Type;
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use serde::Serialize;
+use toolcrib_core::{Attempt, Caller, Effect, Ending, Fingerprint};
+
+use crate::calls;
+use crate::wall::Moment;
+
+/// Rows of one page at the most.
+const LARGEST_PAGE: usize = 500;
+
+/// Rows that one page looks at; beyond that it says where to go on.
+const LOOKED_AT: usize = 10_000;
+
+const COLUMNS: &str = "seq, key, call_id, tool, source, effect, fingerprint, arguments, planned, \
+                       ended, ending, kind, interrupted, attempts, resolved";
+
+/// What is known of a call. Its arguments are not: only their fingerprint is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CallRecord {
+    /// Our name of the call, as `CallKey` shows itself.
+    pub key: String,
+    /// The model API's name for it, 256 bytes at most.
+    pub call_id: String,
+    pub tool: String,
+    pub source: String,
+    pub effect: Effect,
+    /// Of the tool as it was.
+    pub fingerprint: Fingerprint,
+    pub arguments: Fingerprint,
+    pub planned: SystemTime,
+    pub ended: Option<SystemTime>,
+    /// `None` while it runs.
+    pub ending: Option<Ending>,
+    /// The process ended before the call did: its ending is `Unknown` for that reason, and
+    /// `ended` is when that was found.
+    pub interrupted: bool,
+    /// What was tried; `None` where nobody lived to write it down.
+    pub attempts: Option<Vec<Attempt>>,
+    /// When an answer that came too late gave it its end after all.
+    pub resolved: Option<SystemTime>,
+}
+
+/// Which calls: all that fit every field that is there.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    pub tool: Option<String>,
+    pub source: Option<String>,
+    pub ending: Option<Ending>,
+    /// Planned then or later.
+    pub since: Option<SystemTime>,
+    /// Only those that run.
+    pub running: bool,
+}
+
+/// Where a page ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[serde(transparent)]
+pub struct Cursor(i64);
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page {
+    /// Newest first. May be empty although there are more.
+    pub calls: Vec<CallRecord>,
+    /// Where the next page begins; `None` if there is none.
+    pub next: Option<Cursor>,
+}
+
+impl Filter {
+    fn fits(&self, call: &CallRecord) -> bool {
+        self.tool.as_ref().is_none_or(|tool| *tool == call.tool)
+            && self.source.as_ref().is_none_or(|source| *source == call.source)
+            && self.ending.is_none_or(|ending| Some(ending) == call.ending)
+            && self.since.is_none_or(|since| call.planned >= since)
+            && !(self.running && call.ending.is_some())
+    }
+}
+
+pub(crate) fn page(
+    connection: &Connection,
+    caller: &Caller,
+    filter: &Filter,
+    after: Option<Cursor>,
+    limit: usize,
+) -> rusqlite::Result<Page> {
+    let limit = limit.clamp(1, LARGEST_PAGE);
+    let mut list = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM calls WHERE tenant = ?1 AND subject = ?2 AND seq < ?3 \
+         ORDER BY seq DESC"
+    ))?;
+    let before = after.map_or(i64::MAX, |Cursor(seq)| seq);
+    let mut rows = list.query(params![caller.tenant, caller.subject, before])?;
+    let mut page = Page { calls: Vec::new(), next: None };
+    let mut looked_at = 0;
+    while let Some(row) = rows.next()? {
+        looked_at += 1;
+        let call = read(row)?;
+        if filter.fits(&call) {
+            page.calls.push(call);
+        }
+        if page.calls.len() == limit || looked_at == LOOKED_AT {
+            page.next = Some(Cursor(row.get(0)?));
+            break;
+        }
+    }
+    Ok(page)
+}
+
+pub(crate) fn one(
+    connection: &Connection,
+    caller: &Caller,
+    key: &str,
+) -> rusqlite::Result<Option<CallRecord>> {
+    let mut find = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM calls WHERE key = ?1 AND tenant = ?2 AND subject = ?3"
+    ))?;
+    find.query_row(params![key, caller.tenant, caller.subject], read).optional()
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<CallRecord> {
+    let bad = |column, what: &'static str| {
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, what.into())
+    };
+    let fingerprint = |column| {
+        let text: String = row.get(column)?;
+        Fingerprint::try_from(text).map_err(|error| bad(column, error))
+    };
+    let effect = match row.get_ref(5)?.as_str()? {
+        "read" => Effect::Read,
+        "write" => Effect::Write,
+        "destroy" => Effect::Destroy,
+        _ => return Err(bad(5, "no effect")),
+    };
+    let attempts = row.get::<_, Option<String>>(13)?;
+    let attempts = attempts.map(|text| serde_json::from_str(&text).map_err(|_| bad(13, "no list")));
+    let (ending, kind): (Option<String>, Option<String>) = (row.get(10)?, row.get(11)?);
+    let ending = ending
+        .map(|ending| calls::ending(&ending, kind.as_deref()).ok_or_else(|| bad(10, "no ending")));
+    Ok(CallRecord {
+        key: row.get(1)?,
+        call_id: row.get(2)?,
+        tool: row.get(3)?,
+        source: row.get(4)?,
+        effect,
+        fingerprint: fingerprint(6)?,
+        arguments: fingerprint(7)?,
+        planned: row.get::<_, Moment>(8)?.time(),
+        ended: row.get::<_, Option<Moment>>(9)?.map(Moment::time),
+        ending: ending.transpose()?,
+        interrupted: row.get(12)?,
+        attempts: attempts.transpose()?,
+        resolved: row.get::<_, Option<Moment>>(14)?.map(Moment::time),
+    })
+}

@@ -1,0 +1,32 @@
+//! How much is kept, and for how long.
+
+use std::time::Duration;
+
+/// The bounds of a store, each with a default that is safe to keep.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// How long a call that ended can be looked up.
+    pub calls_for: Duration,
+    /// Calls that are kept at the most, about; the oldest that ended go first.
+    pub most_calls: u64,
+    pub results_for: Duration,
+    /// Bytes of kept results of one tenant; its oldest go first.
+    pub result_bytes_per_tenant: u64,
+    /// How long a key answers for the call that was made under it.
+    pub keys_for: Duration,
+    /// Largest size of the file in bytes, besides its log; `None`: as large as the disk.
+    pub max_bytes: Option<u64>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            calls_for: Duration::from_hours(30 * 24),
+            most_calls: 5_000_000,
+            results_for: Duration::from_hours(24),
+            result_bytes_per_tenant: 256 * 1024 * 1024,
+            keys_for: Duration::from_hours(24),
+            max_bytes: None,
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! What must be written sooner or later: it is kept while the file cannot be written.
+
+use std::sync::Arc;
+
+use rusqlite::{Connection, params};
+use tokio::sync::oneshot;
+use toolcrib_core::{CallKey, Finish};
+
+use crate::calls;
+use crate::error::StoreError;
+use crate::keys::{Key, Settled};
+use crate::wall::Moment;
+use crate::writer::{Shared, Work};
+
+/// Rows that wait for a file that cannot be written; more would be those of a day.
+const MOST: usize = 100_000;
+
+/// Bytes of an answer that waits; a larger one is remembered as one that is lost.
+const HEAVY: usize = 256 * 1024;
+
+/// An end that is to be written.
+pub(crate) enum Owed {
+    Call { key: String, finish: Finish, ended: Moment },
+    Key { key: Key, settled: Settled },
+}
+
+impl Owed {
+    pub(crate) fn call(key: CallKey, finish: Finish) -> Self {
+        Self::Call { key: key.to_string(), finish, ended: Moment::now() }
+    }
+
+    pub(crate) fn write(&self, connection: &Connection) -> rusqlite::Result<()> {
+        match self {
+            Self::Call { key, finish, ended } => {
+                let (ending, kind) = calls::columns(finish.ending);
+                let attempts = (!finish.attempts.is_empty())
+                    .then(|| serde_json::to_string(&finish.attempts).ok());
+                let mut update = connection.prepare_cached(
+                    "UPDATE calls SET ending = ?2, kind = ?3, ended = ?4, attempts = ?5 \
+                     WHERE key = ?1 AND ending IS NULL",
+                )?;
+                update.execute(params![key, ending, kind, ended, attempts.flatten()])?;
+                Ok(())
+            }
+            Self::Key { key, settled } => settled.write(key, connection),
+        }
+    }
+
+    fn lightened(self) -> Self {
+        match self {
+            Self::Key { key, settled } if settled.size() > HEAVY => {
+                Self::Key { key, settled: Settled::Lost }
+            }
+            light @ (Self::Key { .. } | Self::Call { .. }) => light,
+        }
+    }
+}
+
+/// Writes an end, and remembers it if it cannot be written now.
+pub(crate) struct Finishing {
+    pub(crate) owed: Owed,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) reply: Option<oneshot::Sender<Result<(), StoreError>>>,
+}
+
+impl Work for Finishing {
+    fn run(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        self.owed.write(connection)
+    }
+
+    fn answer(self: Box<Self>, group: Result<(), StoreError>) {
+        let Self { owed, shared, reply } = *self;
+        if group.is_err() {
+            let mut all = shared.owed();
+            if all.len() < MOST {
+                all.push(owed.lightened());
+            }
+        }
+        if let Some(reply) = reply {
+            // Whoever gave up in between does not hear it.
+            let _ = reply.send(group);
+        }
+    }
+}

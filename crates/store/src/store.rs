@@ -1,0 +1,353 @@
+//! The store as a ledger, and what doors read of it.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::sync::{Semaphore, oneshot};
+use toolcrib_core::{
+    BoxFuture, CallKey, Caller, Content, Effect, Ending, Fingerprint, Finish, KeyEnd, Ledger,
+    LedgerError, Parked, Planned, ResultHandle, TicketError, TicketId,
+};
+
+use crate::calls::{self, Like, NewCall};
+use crate::error::StoreError;
+use crate::file;
+use crate::history::{self, CallRecord, Cursor, Filter, Page};
+use crate::holders::Holders;
+use crate::kept::{self, NewResult, Piece};
+use crate::keys::{self, Begun, Key, Settled};
+use crate::options::Options;
+use crate::owed::{Finishing, Owed};
+use crate::readers::Readers;
+use crate::tickets::{self, NewTicket};
+use crate::told::Told;
+use crate::wall::Moment;
+use crate::writer::{Need, Writer};
+use crate::{address, prune};
+
+/// Large results that are on their way into the file at one time.
+const KEEPING: usize = 4;
+
+/// The durable ledger. Cheap to clone; the file is given back when the last clone is dropped,
+/// which waits for what is still to be written.
+#[derive(Clone)]
+pub struct Store(Arc<Inner>);
+
+struct Inner {
+    readers: Readers,
+    writer: Writer,
+    options: Options,
+    /// Calls that only read and run now: nobody waits for their ends to be written.
+    reading: Mutex<HashSet<CallKey>>,
+    keeping: Semaphore,
+    holders: Holders,
+    told: Told,
+    /// When the last call ended of whose outcome nobody knows, in milliseconds since 1970.
+    last_unknown: AtomicI64,
+}
+
+/// Opens the store at `sqlite://PATH`, or at a path, with the default bounds.
+pub fn open(url_or_path: &str) -> Result<Store, StoreError> {
+    Store::open(&address::path(url_or_path)?, Options::default())
+}
+
+impl Store {
+    /// Opens a file, or makes it. Calls that the process before left without an end become
+    /// `Unknown`.
+    pub fn open(path: &Path, options: Options) -> Result<Self, StoreError> {
+        let owned = Arc::new(file::own(path)?);
+        let connection = file::writer(&owned.path, options.max_bytes)?;
+        let fault = |error| StoreError::of(&owned.path, error);
+        let holders = Holders::of(&connection).map_err(fault)?;
+        let unknown = calls::any_unknown(&connection).map_err(fault)?;
+        let last_unknown = AtomicI64::new(if unknown { Moment::now().0 } else { 0 });
+        let readers = Readers::new(Arc::clone(&owned));
+        let writer = Writer::start(connection, owned, options.clone())?;
+        let keeping = Semaphore::new(KEEPING);
+        let reading = Mutex::default();
+        let told = Told::default();
+        let inner =
+            Inner { readers, writer, options, reading, keeping, holders, told, last_unknown };
+        Ok(Self(Arc::new(inner)))
+    }
+
+    /// The calls of a caller, newest first, after `after`; at most 500, and one at the least.
+    pub async fn calls(
+        &self,
+        caller: &Caller,
+        filter: Filter,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Page, StoreError> {
+        self.flush().await?;
+        let caller = caller.clone();
+        let reading =
+            self.0.readers.read(move |file| history::page(file, &caller, &filter, after, limit));
+        reading.await
+    }
+
+    /// One call of a caller by its key.
+    pub async fn call(&self, caller: &Caller, key: &str) -> Result<Option<CallRecord>, StoreError> {
+        self.flush().await?;
+        let (caller, key) = (caller.clone(), key.to_owned());
+        self.0.readers.read(move |file| history::one(file, &caller, &key)).await
+    }
+
+    /// A piece of a kept result's text: about `bytes` bytes from byte `from`.
+    pub async fn piece(
+        &self,
+        caller: &Caller,
+        handle: &ResultHandle,
+        from: usize,
+        bytes: usize,
+    ) -> Result<Option<Piece>, StoreError> {
+        let (caller, handle) = (caller.clone(), handle.clone());
+        let reading = self.0.readers.read(move |file| kept::kept(file, &caller, &handle));
+        Ok(reading.await?.map(|content| Piece::cut(&content, from, bytes)))
+    }
+
+    /// Asks for a key before the call is made; when this resolves to `New`, the key is on disk.
+    pub async fn begin(&self, key: &Key, arguments: Fingerprint) -> Result<Begun, StoreError> {
+        keys::check(key)?;
+        let (key, options) = (key.clone(), self.0.options.clone());
+        let begin = move |file: &rusqlite::Connection| keys::begin(&key, file, arguments, &options);
+        self.0.writer.ask(Need::Sync, begin).await
+    }
+
+    /// Records the response of a call that was begun under a key.
+    pub async fn settle(&self, key: &Key, response: &Value) -> Result<(), StoreError> {
+        self.write_end(key, Settled::Answered(keys::written(response)?)).await
+    }
+
+    /// Gives a key back: the call that was begun under it certainly did not run.
+    pub async fn release(&self, key: &Key) -> Result<(), StoreError> {
+        self.write_end(key, Settled::Free).await
+    }
+
+    async fn write_end(&self, key: &Key, settled: Settled) -> Result<(), StoreError> {
+        self.owe(Owed::Key { key: key.clone(), settled }).await
+    }
+
+    /// Removes all that is too old, in bounded steps. The store does this by itself about once a
+    /// minute.
+    pub async fn prune(&self) -> Result<(), StoreError> {
+        loop {
+            let options = self.0.options.clone();
+            let step = move |file: &rusqlite::Connection| prune::step(file, &options);
+            if !self.0.writer.ask(Need::Commit, step).await? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Looks through the whole file for damage; what is found, in the words of SQLite. Takes
+    /// seconds for a large file.
+    pub async fn check(&self) -> Result<Vec<String>, StoreError> {
+        let check = |file: &rusqlite::Connection| {
+            let mut check = file.prepare("PRAGMA integrity_check(20)")?;
+            let found: rusqlite::Result<Vec<String>> =
+                check.query_map([], |row| row.get(0))?.collect();
+            Ok(found?.into_iter().filter(|found| found != "ok").collect())
+        };
+        self.0.readers.read(check).await
+    }
+
+    /// Rows of reading calls that could not be written since the store was opened.
+    pub fn lost(&self) -> u64 {
+        self.0.writer.shared().lost.load(Ordering::Relaxed)
+    }
+
+    /// Groups that were committed since the store was opened.
+    pub fn commits(&self) -> u64 {
+        self.0.writer.shared().commits.load(Ordering::Relaxed)
+    }
+
+    /// Waits until everything that was handed over is committed.
+    pub async fn flush(&self) -> Result<(), StoreError> {
+        self.0.writer.ask(Need::Commit, |_| Ok(())).await
+    }
+
+    fn reading(&self) -> MutexGuard<'_, HashSet<CallKey>> {
+        self.0.reading.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn finish(&self, call: CallKey, finish: Finish) -> Result<(), StoreError> {
+        if finish.ending == Ending::Unknown {
+            self.0.last_unknown.fetch_max(Moment::now().0, Ordering::AcqRel);
+        }
+        let owed = Owed::call(call, finish);
+        if self.reading().remove(&call) {
+            let shared = Arc::clone(self.0.writer.shared());
+            let work = Finishing { owed, shared, reply: None };
+            return self.0.writer.hand_over(Box::new(work)).await;
+        }
+        self.owe(owed).await
+    }
+
+    /// Waits until it is committed; what cannot be written now is written later.
+    async fn owe(&self, owed: Owed) -> Result<(), StoreError> {
+        let shared = Arc::clone(self.0.writer.shared());
+        let (reply, answer) = oneshot::channel();
+        let work = Finishing { owed, shared, reply: Some(reply) };
+        self.0.writer.send(Need::Commit, Box::new(work)).await?;
+        answer.await.unwrap_or_else(|_| Err(self.0.writer.closed()))
+    }
+
+    async fn unknown_like(
+        &self,
+        like: Like,
+        window: Duration,
+    ) -> Result<Option<String>, StoreError> {
+        let after = Moment::now().before(window);
+        if self.0.last_unknown.load(Ordering::Acquire) <= after.0 {
+            return Ok(None);
+        }
+        self.0.readers.read(move |file| like.unknown(file, after)).await
+    }
+
+    async fn keep_large(&self, caller: &Caller, content: &Content) -> Option<ResultHandle> {
+        // A permit of a semaphore that nobody closes.
+        let _place = self.0.keeping.acquire().await.ok()?;
+        let result = NewResult::of(caller, content, &self.0.options)?;
+        let (options, tenant) = (self.0.options.clone(), caller.tenant.clone());
+        let keeping = self.0.writer.ask(Need::Commit, move |file| {
+            let handle = result.write(file, &options)?;
+            Ok((handle, kept::holders(file, Some(&tenant))?))
+        });
+        let (handle, holders) = keeping.await.ok()?;
+        self.0.holders.set(&caller.tenant, holders);
+        Some(handle)
+    }
+}
+
+impl Ledger for Store {
+    fn planned<'a>(&'a self, call: Planned<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
+        let new = NewCall::of(&call);
+        Box::pin(async move {
+            if call.tool.effect == Effect::Read {
+                self.reading().insert(call.key);
+                let row = self.0.writer.unasked(move |file| new.write(file));
+                return Ok(self.0.writer.hand_over(row).await?);
+            }
+            Ok(self.0.writer.ask(Need::Sync, move |file| new.write(file)).await?)
+        })
+    }
+
+    fn finished(&self, call: CallKey, ending: Ending) -> BoxFuture<'_, Result<(), LedgerError>> {
+        self.ended(call, ending.into())
+    }
+
+    fn ended(&self, call: CallKey, finish: Finish) -> BoxFuture<'_, Result<(), LedgerError>> {
+        Box::pin(async move { Ok(self.finish(call, finish).await?) })
+    }
+
+    fn resolved(&self, call: CallKey, ending: Ending) -> BoxFuture<'_, Result<(), LedgerError>> {
+        let key = call.to_string();
+        let resolve = move |file: &rusqlite::Connection| calls::resolve(file, &key, ending);
+        Box::pin(async move { Ok(self.0.writer.ask(Need::Commit, resolve).await?) })
+    }
+
+    fn unknown_like<'a>(
+        &'a self,
+        call: Planned<'a>,
+        window: Duration,
+    ) -> BoxFuture<'a, Result<Option<String>, LedgerError>> {
+        let like = Like::of(&call);
+        Box::pin(async move { Ok(self.unknown_like(like, window).await?) })
+    }
+
+    fn begin<'a>(
+        &'a self,
+        key: &'a Key,
+        arguments: Fingerprint,
+    ) -> BoxFuture<'a, Result<Begun, LedgerError>> {
+        Box::pin(async move { Ok(self.begin(key, arguments).await?) })
+    }
+
+    fn settle<'a>(&'a self, key: &'a Key, end: KeyEnd) -> BoxFuture<'a, Result<(), LedgerError>> {
+        if let KeyEnd::Told { now, .. } = &end {
+            self.0.told.put(key, now);
+        }
+        Box::pin(async move { Ok(self.write_end(key, Settled::of(&end)).await?) })
+    }
+
+    fn recorded<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<Begun, LedgerError>> {
+        let of = key.clone();
+        let recorded = move |file: &rusqlite::Connection| keys::recorded(&of, file);
+        Box::pin(async move {
+            Ok(match self.0.readers.read(recorded).await? {
+                Begun::Ended(later) => Begun::Ended(self.0.told.get(key).unwrap_or(later)),
+                begun @ (Begun::New | Begun::Running | Begun::Unknown | Begun::Conflict) => begun,
+            })
+        })
+    }
+
+    fn park(&self, parked: Parked) -> BoxFuture<'_, Result<(), LedgerError>> {
+        Box::pin(async move {
+            let ticket = NewTicket::of(parked)?;
+            let written = self.0.writer.ask(Need::Sync, move |file| ticket.write(file)).await?;
+            written.map_err(LedgerError::new)
+        })
+    }
+
+    fn claim<'a>(
+        &'a self,
+        ticket: &'a TicketId,
+        caller: &'a Caller,
+    ) -> BoxFuture<'a, Result<Parked, TicketError>> {
+        let (ticket, caller, options) = (ticket.clone(), caller.clone(), self.0.options.clone());
+        Box::pin(async move {
+            let claim =
+                move |file: &rusqlite::Connection| tickets::claim(file, &ticket, &caller, &options);
+            self.0.writer.ask(Need::Sync, claim).await.map_err(LedgerError::from)?
+        })
+    }
+
+    fn parked<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Vec<Parked>, LedgerError>> {
+        let caller = caller.clone();
+        Box::pin(
+            async move { Ok(self.0.readers.read(move |file| tickets::open(file, &caller)).await?) },
+        )
+    }
+
+    fn waiting(&self) -> BoxFuture<'_, Option<u64>> {
+        Box::pin(async move { self.0.readers.read(tickets::count).await.ok() })
+    }
+
+    fn ticket<'a>(
+        &'a self,
+        ticket: &'a TicketId,
+        caller: &'a Caller,
+    ) -> BoxFuture<'a, Result<Option<Parked>, LedgerError>> {
+        let (ticket, caller) = (ticket.clone(), caller.clone());
+        let one = move |file: &rusqlite::Connection| tickets::one(file, &ticket, &caller);
+        Box::pin(async move { Ok(self.0.readers.read(one).await?) })
+    }
+
+    fn keep<'a>(
+        &'a self,
+        caller: &'a Caller,
+        content: Arc<Content>,
+    ) -> BoxFuture<'a, Option<ResultHandle>> {
+        Box::pin(async move { self.keep_large(caller, &content).await })
+    }
+
+    fn kept<'a>(
+        &'a self,
+        caller: &'a Caller,
+        handle: &'a ResultHandle,
+    ) -> BoxFuture<'a, Option<Arc<Content>>> {
+        let (caller, handle) = (caller.clone(), handle.clone());
+        Box::pin(async move {
+            self.0.readers.read(move |file| kept::kept(file, &caller, &handle)).await.ok()?
+        })
+    }
+
+    fn keeps_for(&self, caller: &Caller) -> bool {
+        self.0.holders.has(caller)
+    }
+}

@@ -1,0 +1,211 @@
+//! Parked calls: claimed once, by their own caller, within their time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rusqlite::types::Type;
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use toolcrib_core::{
+    Arguments, Caller, Fingerprint, LedgerError, OnceKey, Parked, SourceId, TicketError, TicketId,
+    ToolName, Wire,
+};
+
+use crate::keys;
+use crate::options::Options;
+use crate::wall::Moment;
+
+/// Open tickets, all callers together.
+const OPEN: i64 = 10_000;
+
+/// Open tickets of one tenant: the others' people must still be asked.
+const OPEN_OF_ONE: i64 = 1_000;
+
+/// A ticket that is to live longer lives so long.
+const LONGEST: Duration = Duration::from_hours(24 * 365);
+
+/// A parked call as it is written, but for its arguments: those stand alone, since a parser
+/// bounds depth and what was let in must come out.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    caller: Caller,
+    tool: ToolName,
+    source: SourceId,
+    fingerprint: Fingerprint,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    session: Option<Arc<str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    profile: Option<Arc<str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    reason: String,
+    lifetime: Duration,
+    call_id: String,
+    wire: Wire,
+}
+
+/// A ticket that is about to be written.
+pub(crate) struct NewTicket {
+    ticket: TicketId,
+    tenant: String,
+    subject: String,
+    lifetime: Duration,
+    parked: String,
+    arguments: String,
+}
+
+impl NewTicket {
+    pub(crate) fn of(parked: Parked) -> Result<Self, LedgerError> {
+        let Caller { tenant, subject, .. } = parked.caller.clone();
+        let (ticket, lifetime) = (parked.ticket, parked.lifetime.min(LONGEST));
+        let written = Written {
+            caller: parked.caller,
+            tool: parked.tool,
+            source: parked.source,
+            fingerprint: parked.fingerprint,
+            session: parked.session,
+            profile: parked.profile,
+            key: parked.key,
+            reason: parked.reason,
+            lifetime: parked.lifetime,
+            call_id: parked.call_id,
+            wire: parked.wire,
+        };
+        let text = serde_json::to_string(&written).map_err(LedgerError::new)?;
+        let arguments = serde_json::to_string(parked.arguments.fields());
+        let arguments = arguments.map_err(LedgerError::new)?;
+        // Other arguments than those that were shown must not run: better none at all.
+        let back: Map<String, Value> =
+            serde_json::from_str(&arguments).map_err(LedgerError::new)?;
+        if back != *parked.arguments.fields() {
+            return Err(LedgerError::new("these arguments cannot be written exactly"));
+        }
+        Ok(Self { ticket, tenant, subject, lifetime, parked: text, arguments })
+    }
+
+    /// Refused where too many wait already.
+    pub(crate) fn write(&self, connection: &Connection) -> rusqlite::Result<Result<(), String>> {
+        let now = Moment::now();
+        let mut count = connection.prepare_cached(
+            "SELECT count(*), coalesce(sum(tenant = ?1), 0) FROM tickets \
+             INDEXED BY tickets_open WHERE parked IS NOT NULL AND expires > ?2",
+        )?;
+        let (all, theirs): (i64, i64) =
+            count.query_row(params![self.tenant, now], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        if all >= OPEN {
+            return Ok(Err(format!("{OPEN} calls wait for approval already")));
+        }
+        if theirs >= OPEN_OF_ONE {
+            let tenant = &self.tenant;
+            return Ok(Err(format!("{OPEN_OF_ONE} calls of `{tenant}` wait for approval already")));
+        }
+        let mut insert = connection.prepare_cached(
+            "INSERT INTO tickets (ticket, tenant, subject, expires, parked, arguments) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?;
+        let expires = now.after(self.lifetime);
+        insert.execute(params![
+            self.ticket.as_str(),
+            self.tenant,
+            self.subject,
+            expires,
+            self.parked,
+            self.arguments,
+        ])?;
+        Ok(Ok(()))
+    }
+}
+
+/// Takes a ticket out. The one who writes is alone, so that one of many gets it.
+pub(crate) fn claim(
+    connection: &Connection,
+    ticket: &TicketId,
+    caller: &Caller,
+    options: &Options,
+) -> rusqlite::Result<Result<Parked, TicketError>> {
+    let mut find = connection.prepare_cached(
+        "SELECT expires, parked IS NULL, ticket, parked, arguments FROM tickets \
+         WHERE ticket = ?1 AND tenant = ?2 AND subject = ?3",
+    )?;
+    let whose = params![ticket.as_str(), caller.tenant, caller.subject];
+    let now = Moment::now();
+    let found = find.query_row(whose, |row| {
+        Ok(match (row.get::<_, Moment>(0)?, row.get(1)?) {
+            (_, true) => Err(TicketError::Used),
+            (expires, false) if expires <= now => Err(TicketError::Expired),
+            (_, false) => Ok(read(row, 2)?),
+        })
+    });
+    let parked = match found.optional()? {
+        None => return Ok(Err(TicketError::Unknown)),
+        Some(Err(refused)) => return Ok(Err(refused)),
+        Some(Ok(parked)) => parked,
+    };
+    let mut take = connection
+        .prepare_cached("UPDATE tickets SET parked = NULL, arguments = NULL WHERE ticket = ?1")?;
+    take.execute([ticket.as_str()])?;
+    keys::begin_claimed(&OnceKey::of_ticket(caller, ticket), connection, options)?;
+    Ok(Ok(parked))
+}
+
+/// One open ticket of a caller.
+pub(crate) fn one(
+    connection: &Connection,
+    ticket: &TicketId,
+    caller: &Caller,
+) -> rusqlite::Result<Option<Parked>> {
+    let mut find = connection.prepare_cached(
+        "SELECT ticket, parked, arguments FROM tickets WHERE ticket = ?1 AND tenant = ?2 \
+         AND subject = ?3 AND expires > ?4 AND parked IS NOT NULL",
+    )?;
+    let whose = params![ticket.as_str(), caller.tenant, caller.subject, Moment::now()];
+    find.query_row(whose, |row| read(row, 0)).optional()
+}
+
+/// The open tickets of a caller, oldest first.
+pub(crate) fn open(connection: &Connection, caller: &Caller) -> rusqlite::Result<Vec<Parked>> {
+    let mut list = connection.prepare_cached(
+        "SELECT ticket, parked, arguments FROM tickets WHERE tenant = ?1 AND subject = ?2 AND expires > ?3 \
+         AND parked IS NOT NULL ORDER BY seq",
+    )?;
+    let whose = params![caller.tenant, caller.subject, Moment::now()];
+    let rows = list.query_map(whose, |row| read(row, 0))?;
+    rows.collect()
+}
+
+/// How many of all callers are open.
+pub(crate) fn count(connection: &Connection) -> rusqlite::Result<u64> {
+    let mut count = connection
+        .prepare_cached("SELECT count(*) FROM tickets WHERE parked IS NOT NULL AND expires > ?1")?;
+    let count: i64 = count.query_row([Moment::now()], |row| row.get(0))?;
+    Ok(count.unsigned_abs())
+}
+
+/// Reads the ticket, the call and its arguments from three columns.
+fn read(row: &Row<'_>, first: usize) -> rusqlite::Result<Parked> {
+    let ticket = TicketId::claimed(row.get::<_, String>(first)?);
+    let written: Written = json(row, first + 1)?;
+    Ok(Parked {
+        ticket,
+        caller: written.caller,
+        tool: written.tool,
+        source: written.source,
+        fingerprint: written.fingerprint,
+        arguments: Arguments::new(json(row, first + 2)?),
+        session: written.session,
+        profile: written.profile,
+        key: written.key,
+        reason: written.reason,
+        lifetime: written.lifetime,
+        call_id: written.call_id,
+        wire: written.wire,
+    })
+}
+
+fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+    serde_json::from_str(row.get_ref(column)?.as_str()?).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, error.into())
+    })
+}

@@ -1,0 +1,39 @@
+//! Answers that stand in no file: of tickets that were redeemed a moment ago, for those who come
+//! second.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
+
+use crate::keys::Key;
+
+const MOST: usize = 256;
+
+/// Bytes of one of them; who asks for a larger one is told how the call ended.
+const LARGEST: usize = 256 * 1024;
+
+#[derive(Default)]
+pub(crate) struct Told(Mutex<VecDeque<(Key, Value)>>);
+
+impl Told {
+    fn all(&self) -> MutexGuard<'_, VecDeque<(Key, Value)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn put(&self, key: &Key, answer: &Value) {
+        if answer.to_string().len() > LARGEST {
+            return;
+        }
+        let mut all = self.all();
+        if all.len() == MOST {
+            all.pop_front();
+        }
+        all.push_back((key.clone(), answer.clone()));
+    }
+
+    pub(crate) fn get(&self, key: &Key) -> Option<Value> {
+        let all = self.all();
+        all.iter().rev().find(|(told, _)| told == key).map(|(_, answer)| answer.clone())
+    }
+}

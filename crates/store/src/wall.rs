@@ -1,0 +1,43 @@
+//! The clock on the wall: what is written must mean the same after a restart.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// A moment in milliseconds since 1970.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Moment(pub(crate) i64);
+
+impl Moment {
+    pub(crate) fn now() -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self(milliseconds(since))
+    }
+
+    pub(crate) fn after(self, duration: Duration) -> Self {
+        Self(self.0.saturating_add(milliseconds(duration)))
+    }
+
+    pub(crate) fn before(self, duration: Duration) -> Self {
+        Self(self.0.saturating_sub(milliseconds(duration)))
+    }
+
+    pub(crate) fn time(self) -> SystemTime {
+        let since = Duration::from_millis(u64::try_from(self.0).unwrap_or_default());
+        UNIX_EPOCH.checked_add(since).unwrap_or(UNIX_EPOCH)
+    }
+}
+
+fn milliseconds(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
+
+impl rusqlite::ToSql for Moment {
+    fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
+        self.0.to_sql()
+    }
+}
+
+impl rusqlite::types::FromSql for Moment {
+    fn column_result(value: rusqlite::types::ValueRef<'_>) -> rusqlite::types::FromSqlResult<Self> {
+        i64::column_result(value).map(Self)
+    }
+}

@@ -1,0 +1,184 @@
+//! The one thread that writes: what comes while it commits is its next group.
+
+mod group;
+mod job;
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use tokio::sync::Semaphore;
+
+use self::group::Group;
+use self::job::{Job, asked, unasked};
+pub(crate) use self::job::{Need, Work};
+use crate::error::StoreError;
+use crate::file::Owned;
+use crate::options::Options;
+use crate::owed::Owed;
+
+/// Jobs that wait for the writer, at the most; whoever comes then waits to be let in.
+const WAITING: usize = 2_048;
+
+/// Jobs of one group.
+const MOST_OF_A_GROUP: usize = 256;
+
+/// How long rows that nobody waits for gather.
+const GATHERING: Duration = Duration::from_millis(5);
+
+/// How often old rows are looked for.
+const PRUNING: Duration = Duration::from_mins(1);
+
+/// The way to the thread. Dropping it ends the thread once all that was asked is done.
+pub(crate) struct Writer {
+    jobs: Option<mpsc::Sender<Job>>,
+    room: Arc<Semaphore>,
+    thread: Option<JoinHandle<()>>,
+    shared: Arc<Shared>,
+}
+
+/// What the thread and those who ask it both see.
+pub(crate) struct Shared {
+    pub(crate) path: PathBuf,
+    /// Why the last group could not be written, if it could not.
+    fault: Mutex<Option<StoreError>>,
+    /// Rows that nobody waited for and that could not be written.
+    pub(crate) lost: AtomicU64,
+    pub(crate) commits: AtomicU64,
+    /// Ends of calls that could not be written yet.
+    pub(crate) owed: Mutex<Vec<Owed>>,
+}
+
+impl Shared {
+    fn fault(&self) -> std::sync::MutexGuard<'_, Option<StoreError>> {
+        self.fault.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn owed(&self) -> std::sync::MutexGuard<'_, Vec<Owed>> {
+        self.owed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Writer {
+    /// Starts the thread; it holds the right to the file until it ends.
+    pub(crate) fn start(
+        connection: Connection,
+        owned: Arc<Owned>,
+        options: Options,
+    ) -> Result<Self, StoreError> {
+        let path = owned.path.clone();
+        let shared = Arc::new(Shared {
+            path: path.clone(),
+            fault: Mutex::default(),
+            lost: AtomicU64::new(0),
+            commits: AtomicU64::new(0),
+            owed: Mutex::default(),
+        });
+        let (jobs, waiting) = mpsc::channel();
+        let group = Group::new(connection, Arc::clone(&shared), options);
+        let thread = std::thread::Builder::new().name("toolcrib-store".into());
+        let thread = thread.spawn(move || {
+            work(&waiting, group);
+            drop(owned);
+        });
+        let thread = thread.map_err(|error| StoreError::file(&path, error))?;
+        let room = Arc::new(Semaphore::new(WAITING));
+        Ok(Self { jobs: Some(jobs), room, thread: Some(thread), shared })
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// Does something within the next group and waits until the group is committed; `Need::Sync`
+    /// waits for the disk as well. Nothing is done if nobody waits any more when its turn comes.
+    pub(crate) async fn ask<T: Send + 'static>(
+        &self,
+        need: Need,
+        work: impl Fn(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (work, answer) = asked(work);
+        self.send(need, work).await?;
+        answer.await.unwrap_or_else(|_| Err(self.closed()))
+    }
+
+    /// Has something done soon. While the file cannot be written, whoever asks is told at once and
+    /// does not wait; it is done all the same if the file recovers meanwhile.
+    pub(crate) async fn hand_over(&self, work: Box<dyn Work>) -> Result<(), StoreError> {
+        let fault = self.shared.fault().clone();
+        let Some(fault) = fault else { return self.send(Need::Nothing, work).await };
+        if let (Ok(room), Some(jobs)) = (Arc::clone(&self.room).try_acquire_owned(), &self.jobs) {
+            let job = Job { work, need: Need::Nothing, _room: room };
+            jobs.send(job).map_err(|_| self.closed())?;
+        } else {
+            work.answer(Err(fault.clone()));
+        }
+        Err(fault)
+    }
+
+    /// Work that nobody waits for.
+    pub(crate) fn unasked(
+        &self,
+        work: impl Fn(&Connection) -> rusqlite::Result<()> + Send + 'static,
+    ) -> Box<dyn Work> {
+        unasked(work, Arc::clone(&self.shared))
+    }
+
+    /// Hands a job of another kind in.
+    pub(crate) async fn send(&self, need: Need, work: Box<dyn Work>) -> Result<(), StoreError> {
+        let room = Arc::clone(&self.room).acquire_owned().await.map_err(|_| self.closed())?;
+        let jobs = self.jobs.as_ref().ok_or_else(|| self.closed())?;
+        jobs.send(Job { work, need, _room: room }).map_err(|_| self.closed())
+    }
+
+    pub(crate) fn closed(&self) -> StoreError {
+        StoreError::Closed { path: self.shared.path.clone() }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        drop(self.jobs.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread was told to all who waited for it.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What the thread does: a group after the other, and old rows in between.
+fn work(waiting: &mpsc::Receiver<Job>, mut group: Group) {
+    let mut next_pruning = Instant::now();
+    loop {
+        if Instant::now() >= next_pruning {
+            let rest = if group.prune() { GATHERING } else { PRUNING };
+            next_pruning = Instant::now() + rest;
+        }
+        let patience = next_pruning.saturating_duration_since(Instant::now());
+        match waiting.recv_timeout(patience) {
+            Ok(first) => group.commit(gather(first, waiting)),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    group.end();
+}
+
+/// What waits now; if nobody waits for any of it, also what comes within a moment.
+fn gather(first: Job, waiting: &mpsc::Receiver<Job>) -> Vec<Job> {
+    let until = Instant::now() + GATHERING;
+    let mut hurry = first.need != Need::Nothing;
+    let mut jobs = vec![first];
+    while jobs.len() < MOST_OF_A_GROUP {
+        let patience =
+            if hurry { Duration::ZERO } else { until.saturating_duration_since(Instant::now()) };
+        let Ok(job) = waiting.recv_timeout(patience) else { break };
+        hurry |= job.need != Need::Nothing;
+        jobs.push(job);
+    }
+    jobs
+}

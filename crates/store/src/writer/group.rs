@@ -1,0 +1,154 @@
+//! One transaction for many.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use rusqlite::Connection;
+use toolcrib_core::moment;
+
+use super::Shared;
+use super::job::{Job, Need};
+use crate::error::{StoreError, is_unsynced};
+use crate::options::Options;
+use crate::owed::Owed;
+use crate::prune;
+
+/// Ends that could not be written and go with one group.
+const OWED_PER_GROUP: usize = 256;
+
+pub(super) struct Group {
+    connection: Connection,
+    shared: Arc<Shared>,
+    options: Options,
+    syncs: bool,
+    /// The disk did not take something: what it holds is not known, and nothing more is written.
+    unsynced: bool,
+}
+
+impl Group {
+    pub(super) fn new(connection: Connection, shared: Arc<Shared>, options: Options) -> Self {
+        Self { connection, shared, options, syncs: true, unsynced: false }
+    }
+
+    /// Does the jobs as one, and tells each how it ended.
+    pub(super) fn commit(&mut self, mut jobs: Vec<Job>) {
+        let (mut whole, mut faults) = self.attempt(&mut jobs);
+        if jobs.len() > 1 && matches!(whole, Err(StoreError::Full { .. })) {
+            // One that is too large must not cost the others, nor what would make room.
+            whole = Ok(());
+            faults.clear();
+            for job in &mut jobs {
+                let (alone, own) = self.attempt(std::slice::from_mut(job));
+                faults.push(alone.err().or_else(|| own.into_iter().next().flatten()));
+            }
+        }
+        if whole.is_ok() {
+            self.shared.commits.fetch_add(1, Ordering::Relaxed);
+        }
+        let fault = whole.as_ref().err().or_else(|| faults.iter().flatten().next()).cloned();
+        *self.shared.fault() = fault;
+        let mut faults = faults.into_iter();
+        for job in jobs {
+            let own = faults.next().flatten();
+            job.work.answer(whole.clone().and_then(|()| own.map_or(Ok(()), Err)));
+        }
+    }
+
+    /// One transaction: what became of the whole, and of each job in it.
+    fn attempt(&mut self, jobs: &mut [Job]) -> (Result<(), StoreError>, Vec<Option<StoreError>>) {
+        let owed = self.take_owed();
+        let sync = jobs.iter().any(|job| job.need == Need::Sync);
+        let mut faults = Vec::with_capacity(jobs.len());
+        let whole = self.transact(sync, |connection, path| {
+            for owed in &owed {
+                owed.write(connection)?;
+            }
+            for job in jobs {
+                // A panic costs the one who asked, not the thread.
+                let done = catch_unwind(AssertUnwindSafe(|| job.work.run(connection)));
+                let done = done.unwrap_or(Err(rusqlite::Error::InvalidQuery));
+                if done.is_err() && connection.is_autocommit() {
+                    return done;
+                }
+                faults.push(done.err().map(|error| StoreError::of(path, error)));
+            }
+            Ok(())
+        });
+        if whole.is_err() {
+            self.shared.owed().extend(owed);
+        }
+        (whole, faults)
+    }
+
+    /// Removes a bounded number of old rows; whether there may be more.
+    pub(super) fn prune(&mut self) -> bool {
+        if !self.shared.owed().is_empty() {
+            self.commit(Vec::new());
+        }
+        let options = self.options.clone();
+        let mut more = false;
+        let whole = self.transact(false, |connection, _| {
+            more = prune::step(connection, &options)?;
+            moment::reached("pruned");
+            Ok(())
+        });
+        // What cannot be removed now is removed another time.
+        whole.is_ok() && more
+    }
+
+    /// Brings the log into the file and closes it.
+    pub(super) fn end(mut self) {
+        if !self.shared.owed().is_empty() {
+            self.commit(Vec::new());
+        }
+        if !self.unsynced {
+            // The log holds all of it should this fail.
+            let _ = self.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
+        }
+    }
+
+    fn take_owed(&self) -> Vec<Owed> {
+        let mut owed = self.shared.owed();
+        let count = owed.len().min(OWED_PER_GROUP);
+        owed.drain(..count).collect()
+    }
+
+    fn transact(
+        &mut self,
+        sync: bool,
+        work: impl FnOnce(&Connection, &std::path::Path) -> rusqlite::Result<()>,
+    ) -> Result<(), StoreError> {
+        let path = self.shared.path.clone();
+        if self.unsynced {
+            return Err(StoreError::Unsynced { path });
+        }
+        let done = self.in_one(sync, |connection| work(connection, &path));
+        if done.is_err() && !self.connection.is_autocommit() {
+            // The connection is of no use if this fails, and the next group will say so.
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+        done.map_err(|error| {
+            self.unsynced |= is_unsynced(&error);
+            StoreError::of(&path, error)
+        })
+    }
+
+    fn in_one(
+        &mut self,
+        sync: bool,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<()>,
+    ) -> rusqlite::Result<()> {
+        if self.syncs != sync {
+            let level = if sync { "FULL" } else { "NORMAL" };
+            self.connection.pragma_update(None, "synchronous", level)?;
+            self.syncs = sync;
+        }
+        self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        work(&self.connection)?;
+        moment::reached("before commit");
+        self.connection.prepare_cached("COMMIT")?.execute([])?;
+        moment::reached("committed");
+        Ok(())
+    }
+}

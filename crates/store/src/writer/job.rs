@@ -1,0 +1,101 @@
+//! What the writer is asked to do, and how whoever asked hears of it.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use rusqlite::Connection;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+
+use super::Shared;
+use crate::error::StoreError;
+
+/// How far a job must have come before whoever asked goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// On its way is enough.
+    Nothing,
+    /// It outlives the process.
+    Commit,
+    /// It outlives a loss of power.
+    Sync,
+}
+
+pub(crate) struct Job {
+    pub(super) work: Box<dyn Work>,
+    pub(super) need: Need,
+    pub(super) _room: OwnedSemaphorePermit,
+}
+
+/// A part of a group.
+pub(crate) trait Work: Send {
+    /// Does it within the group's transaction; an error undoes this part alone, unless SQLite
+    /// has undone the whole. It is done anew if the group was undone for another's sake.
+    fn run(&mut self, connection: &Connection) -> Result<(), rusqlite::Error>;
+
+    /// Tells how the group and this part in it ended.
+    fn answer(self: Box<Self>, group: Result<(), StoreError>);
+}
+
+struct Asked<W, T> {
+    work: W,
+    done: Option<T>,
+    reply: oneshot::Sender<Result<T, StoreError>>,
+}
+
+/// Work whose result somebody waits for.
+pub(super) fn asked<T: Send + 'static>(
+    work: impl Fn(&Connection) -> rusqlite::Result<T> + Send + 'static,
+) -> (Box<dyn Work>, oneshot::Receiver<Result<T, StoreError>>) {
+    let (reply, answer) = oneshot::channel();
+    (Box::new(Asked { work, done: None, reply }), answer)
+}
+
+impl<W, T> Work for Asked<W, T>
+where
+    W: Fn(&Connection) -> rusqlite::Result<T> + Send,
+    T: Send,
+{
+    fn run(&mut self, connection: &Connection) -> Result<(), rusqlite::Error> {
+        // Whoever gave up was told that it was not done.
+        if !self.reply.is_closed() {
+            self.done = Some((self.work)(connection)?);
+        }
+        Ok(())
+    }
+
+    fn answer(self: Box<Self>, group: Result<(), StoreError>) {
+        let answer = match (group, self.done) {
+            (Ok(()), Some(done)) => Ok(done),
+            (Err(error), _) => Err(error),
+            // Nobody waits.
+            (Ok(()), None) => return,
+        };
+        // Whoever gave up in between does not hear it.
+        let _ = self.reply.send(answer);
+    }
+}
+
+struct Unasked<W> {
+    work: W,
+    shared: Arc<Shared>,
+}
+
+/// Work that nobody waits for; a loss is counted.
+pub(super) fn unasked(
+    work: impl Fn(&Connection) -> rusqlite::Result<()> + Send + 'static,
+    shared: Arc<Shared>,
+) -> Box<dyn Work> {
+    Box::new(Unasked { work, shared })
+}
+
+impl<W: Fn(&Connection) -> rusqlite::Result<()> + Send> Work for Unasked<W> {
+    fn run(&mut self, connection: &Connection) -> Result<(), rusqlite::Error> {
+        (self.work)(connection)
+    }
+
+    fn answer(self: Box<Self>, group: Result<(), StoreError>) {
+        if group.is_err() {
+            self.shared.lost.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! A file that cannot be written: what may change something is not sent.
+
+use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rusqlite::Connection;
+use serde_json::json;
+use toolcrib_core::{
+    AllowAll, Call, Caller, Content, Effect, Ending, ErrorKind, Ledger, RawArguments, Report,
+    Request, Toolset,
+};
+use toolcrib_engine::Crib;
+use toolcrib_store::{Filter, Options, Store, StoreError};
+use toolcrib_testkit::{Behaviour, Oracle, spec};
+
+use crate::scratch::Scratch;
+
+fn crib(store: &Store, oracle: &Oracle) -> Crib {
+    let slow = Behaviour::Sleep(Duration::from_millis(300));
+    let tools = [
+        oracle.echo("read", Effect::Read),
+        oracle.echo("write", Effect::Write),
+        oracle.tool(spec("slow", Effect::Write), slow),
+    ];
+    let ledger = Arc::new(store.clone());
+    Crib::builder().ledger(ledger).policy(AllowAll).build_fixed(Toolset::of(tools).unwrap())
+}
+
+async fn run(crib: &Crib, name: &str) -> Report {
+    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let call = Call::new("1", name, RawArguments::Value(json!({ "n": 1 })));
+    crib.run(&plan, vec![call]).await
+}
+
+fn kind(report: &Report) -> Option<ErrorKind> {
+    report.responses[0].error().map(|error| error.kind)
+}
+
+#[tokio::test]
+async fn a_full_file_refuses_what_may_change_something_until_there_is_room() {
+    let (scratch, oracle) = (Scratch::new(), Oracle::default());
+    let options =
+        Options { max_bytes: Some(1024 * 1024), results_for: Duration::ZERO, ..Options::default() };
+    let store = Store::open(&scratch.file(), options).unwrap();
+    let crib = crib(&store, &oracle);
+    assert_eq!(kind(&run(&crib, "write").await), None);
+    let mut kept = 0;
+    for size in [100_000, 10_000, 1_000, 10] {
+        let content = |n: u32| Content::text(format!("{n}{}", "x".repeat(size)));
+        while store.keep(&Caller::local(), Arc::new(content(kept))).await.is_some() {
+            kept += 1;
+        }
+    }
+    assert!(kept > 9, "{kept}");
+    // The last page may have room for some rows yet.
+    let mut ran = 1;
+    while kind(&run(&crib, "write").await).is_none() {
+        ran += 1;
+    }
+    assert_eq!(oracle.count("write"), ran, "a call that is refused is not sent");
+    let refused = run(&crib, "write").await;
+    assert_eq!(kind(&refused), Some(ErrorKind::Unavailable));
+    let cause = refused.responses[0].error().unwrap().causes().unwrap();
+    assert!(cause.contains("crib.db` is full: make room on its disk"), "{cause}");
+    assert_eq!(kind(&run(&crib, "read").await), None, "reading goes on");
+    store.prune().await.unwrap();
+    assert_eq!(kind(&run(&crib, "write").await), None);
+    assert_eq!(oracle.count("write"), ran + 1);
+    let calls = store.calls(&Caller::local(), Filter::default(), None, 500).await.unwrap().calls;
+    assert!(calls.iter().all(|call| call.ending == Some(Ending::Succeeded)));
+    assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_locked_file_refuses_and_an_end_that_could_not_be_written_is_written_later() {
+    let (scratch, oracle) = (Scratch::new(), Oracle::default());
+    let store = Store::open(&scratch.file(), Options::default()).unwrap();
+    let crib = crib(&store, &oracle);
+    let slow = tokio::spawn({
+        let crib = crib.clone();
+        async move { run(&crib, "slow").await }
+    });
+    while oracle.count("slow") == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let other = Connection::open(scratch.file()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    assert_eq!(kind(&run(&crib, "write").await), Some(ErrorKind::Unavailable));
+    let report = slow.await.unwrap();
+    assert!(report.responses[0].outcome.is_done(), "it ran, and its caller hears of it");
+    assert_eq!(kind(&run(&crib, "read").await), None, "reading goes on");
+    let refused = store.calls(&Caller::local(), Filter::default(), None, 1).await;
+    assert!(matches!(refused.err(), Some(StoreError::Unusable { .. })));
+    assert_eq!(oracle.count("write"), 0);
+    other.execute_batch("ROLLBACK").unwrap();
+    assert_eq!(kind(&run(&crib, "write").await), None);
+    let calls = store.calls(&Caller::local(), Filter::default(), None, 9).await.unwrap().calls;
+    let ends: Vec<_> = calls.iter().map(|call| (call.tool.as_str(), call.ending)).collect();
+    assert!(ends.contains(&("slow", Some(Ending::Succeeded))), "{ends:?}");
+    assert!(ends.iter().all(|(_, ending)| ending.is_some()), "{ends:?}");
+}
+
+#[tokio::test]
+async fn a_damaged_page_in_use_refuses_and_names_the_file() {
+    let (scratch, oracle) = (Scratch::new(), Oracle::default());
+    let store = Store::open(&scratch.file(), Options::default()).unwrap();
+    for _ in 0..200 {
+        run(&crib(&store, &oracle), "write").await;
+    }
+    drop(store);
+    let mut bytes = fs::read(scratch.file()).unwrap();
+    bytes[4096..].fill(0xA5);
+    fs::write(scratch.file(), bytes).unwrap();
+    let error = match Store::open(&scratch.file(), Options::default()) {
+        Err(error) => error.to_string(),
+        Ok(store) => {
+            let refused = run(&crib(&store, &oracle), "write").await;
+            assert_eq!(kind(&refused), Some(ErrorKind::Unavailable));
+            refused.responses[0].error().unwrap().causes().unwrap()
+        }
+    };
+    assert!(error.contains("crib.db` is damaged: put a copy back"), "{error}");
+    assert_eq!(oracle.count("write"), 200);
+}

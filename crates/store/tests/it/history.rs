@@ -1,0 +1,152 @@
+//! What can be read of calls, and for how long.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use rusqlite::Connection;
+use serde_json::json;
+use toolcrib_core::{
+    AllowAll, Call, Caller, Effect, Ending, ErrorKind, Fingerprint, RawArguments, Request, Toolset,
+};
+use toolcrib_engine::Crib;
+use toolcrib_store::{Cursor, Filter, Options, Store};
+use toolcrib_testkit::{Behaviour, Oracle, spec};
+
+use crate::scratch::Scratch;
+
+fn alice() -> Caller {
+    Caller::new("acme", "alice")
+}
+
+fn tools(oracle: &Oracle) -> Toolset {
+    let failing = Behaviour::FailFirst(ErrorKind::Tool, usize::MAX);
+    Toolset::of([
+        oracle.echo("read", Effect::Read),
+        oracle.echo("write", Effect::Write),
+        oracle.tool(spec("fail", Effect::Destroy), failing),
+        oracle.tool(spec("hang", Effect::Destroy), Behaviour::Hang),
+    ])
+    .unwrap()
+}
+
+fn crib(store: &Store) -> Crib {
+    let ledger = Arc::new(store.clone());
+    Crib::builder().ledger(ledger).policy(AllowAll).build_fixed(tools(&Oracle::default()))
+}
+
+async fn run(crib: &Crib, caller: &Caller, names: &[&str]) {
+    let plan = crib.plan(caller, Request::default()).unwrap();
+    let call = |(n, name): (usize, &&str)| {
+        Call::new(format!("id{n}"), *name, RawArguments::Value(json!({ "n": n })))
+    };
+    crib.run(&plan, names.iter().enumerate().map(call).collect()).await;
+}
+
+#[tokio::test]
+async fn a_call_is_told_to_its_caller_alone_with_its_ending_and_without_its_arguments() {
+    let scratch = Scratch::new();
+    let store = Store::open(&scratch.file(), Options::default()).unwrap();
+    let before = SystemTime::now() - Duration::from_millis(1);
+    run(&crib(&store), &alice(), &["read", "write", "fail", "nothing"]).await;
+    let mut page = store.calls(&alice(), Filter::default(), None, 10).await.unwrap();
+    assert_eq!(page.next, None);
+    page.calls.sort_by(|left, right| left.call_id.cmp(&right.call_id));
+    let endings: Vec<_> = page
+        .calls
+        .iter()
+        .map(|call| (call.tool.as_str(), call.effect, call.ending, call.interrupted))
+        .collect();
+    assert_eq!(
+        endings,
+        [
+            ("read", Effect::Read, Some(Ending::Succeeded), false),
+            ("write", Effect::Write, Some(Ending::Succeeded), false),
+            ("fail", Effect::Destroy, Some(Ending::Failed(ErrorKind::Tool)), false),
+        ]
+    );
+    let call = page.calls[1].clone();
+    assert_eq!((call.call_id.as_str(), call.source.as_str()), ("id1", "code"));
+    assert_eq!(call.arguments, Fingerprint::of(&json!({ "n": 1.0 })));
+    assert_eq!(call.fingerprint, spec("write", Effect::Write).fingerprint());
+    assert!(before <= call.planned && call.planned <= call.ended.unwrap());
+    assert_eq!(store.call(&alice(), &call.key).await.unwrap(), Some(call.clone()));
+    for other in [Caller::new("acme", "bob"), Caller::new("other", "alice")] {
+        assert_eq!(store.call(&other, &call.key).await.unwrap(), None);
+        assert_eq!(store.calls(&other, Filter::default(), None, 10).await.unwrap().calls, []);
+    }
+}
+
+#[tokio::test]
+async fn pages_go_from_the_newest_to_the_oldest_and_filters_hold_together() {
+    let scratch = Scratch::new();
+    let store = Store::open(&scratch.file(), Options::default()).unwrap();
+    let crib = crib(&store);
+    for _ in 0..4 {
+        run(&crib, &alice(), &["write", "fail", "read"]).await;
+    }
+    let mut seen = Vec::new();
+    let mut after: Option<Cursor> = None;
+    loop {
+        let page = store.calls(&alice(), Filter::default(), after, 5).await.unwrap();
+        seen.extend(page.calls.into_iter().map(|call| call.key));
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    let all = store.calls(&alice(), Filter::default(), None, 100).await.unwrap().calls;
+    assert_eq!(seen, all.iter().map(|call| call.key.clone()).collect::<Vec<_>>());
+    assert_eq!(all.len(), 12);
+    let count =
+        async |filter: Filter| store.calls(&alice(), filter, None, 100).await.unwrap().calls.len();
+    let tool = |name: &str| Filter { tool: Some(name.into()), ..Filter::default() };
+    let ending = Some(Ending::Succeeded);
+    assert_eq!(count(tool("fail")).await, 4);
+    assert_eq!(count(Filter { ending, ..Filter::default() }).await, 8);
+    assert_eq!(count(Filter { ending, ..tool("fail") }).await, 0);
+    assert_eq!(count(Filter { source: Some("other".into()), ..Filter::default() }).await, 0);
+    assert_eq!(count(Filter { running: true, ..Filter::default() }).await, 0);
+    let since = Some(SystemTime::now() + Duration::from_mins(1));
+    assert_eq!(count(Filter { since, ..Filter::default() }).await, 0);
+}
+
+#[tokio::test]
+async fn old_calls_go_and_running_ones_stay() {
+    let scratch = Scratch::new();
+    let store = Store::open(&scratch.file(), Options::default()).unwrap();
+    let crib = crib(&store);
+    let hanging = {
+        let crib = crib.clone();
+        tokio::spawn(async move { run(&crib, &alice(), &["hang"]).await })
+    };
+    for _ in 0..12 {
+        run(&crib, &alice(), &["write"; 60].map(|name| name)).await;
+    }
+    let count = async |store: &Store| {
+        let file = store.clone();
+        file.prune().await.unwrap();
+        let raw = Connection::open(scratch.file()).unwrap();
+        raw.query_row("SELECT count(*) FROM calls", [], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    // Equal calls of one batch run once.
+    let all = count(&store).await;
+    let raw = Connection::open(scratch.file()).unwrap();
+    let old = "UPDATE calls SET planned = planned - 31 * 86400000 WHERE seq <= ";
+    raw.execute_batch(&format!("{old} {}", all - 2)).unwrap();
+    assert_eq!(count(&store).await, 3, "of {all}: two of today and the one that runs");
+    let running = Filter { running: true, ..Filter::default() };
+    assert_eq!(store.calls(&alice(), running, None, 9).await.unwrap().calls[0].tool, "hang");
+    hanging.abort();
+}
+
+#[tokio::test]
+async fn more_calls_than_are_kept_push_the_oldest_out() {
+    let scratch = Scratch::new();
+    let options = Options { most_calls: 5, ..Options::default() };
+    let store = Store::open(&scratch.file(), options).unwrap();
+    for _ in 0..9 {
+        run(&crib(&store), &alice(), &["write"]).await;
+    }
+    store.prune().await.unwrap();
+    assert_eq!(store.calls(&alice(), Filter::default(), None, 9).await.unwrap().calls.len(), 5);
+}

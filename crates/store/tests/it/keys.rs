@@ -1,0 +1,73 @@
+//! Keys: a call that is sent again is known, and not made again.
+
+use futures_util::future::join_all;
+use serde_json::json;
+use std::time::Duration;
+use toolcrib_core::{Caller, Fingerprint, ToolName};
+use toolcrib_store::{Begun, Key, Options, Store};
+
+use crate::scratch::Scratch;
+
+fn key(subject: &str, tool: &str, key: &str) -> Key {
+    let caller = Caller::new("acme", subject);
+    Key { caller, tool: ToolName::new(tool).unwrap(), key: key.to_owned() }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_64_who_begin_at_once_one_makes_the_call_and_all_others_get_its_response() {
+    let scratch = Scratch::new();
+    let store = Store::open(&scratch.file(), Options::default()).unwrap();
+    let arguments = Fingerprint::of(&json!({"n": 1}));
+    let pay = key("alice", "pay", "k1");
+    let begun = join_all((0..64).map(|_| store.begin(&pay, arguments))).await;
+    let new = begun.iter().filter(|begun| *begun.as_ref().unwrap() == Begun::New).count();
+    let running = begun.iter().filter(|begun| *begun.as_ref().unwrap() == Begun::Running).count();
+    assert_eq!((new, running), (1, 63));
+    store.settle(&pay, &json!({"paid": 1.0})).await.unwrap();
+    store.settle(&pay, &json!("too late")).await.unwrap();
+    let ended = Begun::Ended(json!({"paid": 1.0}));
+    assert_eq!(store.begin(&pay, arguments).await.unwrap(), ended);
+    let others = Fingerprint::of(&json!({"n": 2}));
+    assert_eq!(store.begin(&pay, others).await.unwrap(), Begun::Conflict);
+    for other in [key("bob", "pay", "k1"), key("alice", "refund", "k1"), key("alice", "pay", "k2")]
+    {
+        assert_eq!(store.begin(&other, others).await.unwrap(), Begun::New);
+    }
+    drop(store);
+    let store = Store::open(&scratch.file(), Options::default()).unwrap();
+    assert_eq!(store.begin(&pay, arguments).await.unwrap(), ended, "after a restart");
+    let bob = store.begin(&key("bob", "pay", "k1"), others).await.unwrap();
+    assert_eq!(bob, Begun::Unknown, "begun before the restart, and never ended");
+}
+
+#[tokio::test]
+async fn a_key_that_was_given_back_is_free_and_an_odd_one_is_refused() {
+    let scratch = Scratch::new();
+    let store = Store::open(&scratch.file(), Options::default()).unwrap();
+    let arguments = Fingerprint::of(&json!({}));
+    let pay = key("alice", "pay", "k1");
+    assert_eq!(store.begin(&pay, arguments).await.unwrap(), Begun::New);
+    store.release(&pay).await.unwrap();
+    assert_eq!(store.begin(&pay, arguments).await.unwrap(), Begun::New);
+    store.settle(&pay, &json!(1)).await.unwrap();
+    store.release(&pay).await.unwrap();
+    assert_eq!(store.begin(&pay, arguments).await.unwrap(), Begun::Ended(json!(1)));
+    for odd in [String::new(), "k".repeat(256)] {
+        let refused = store.begin(&key("alice", "pay", &odd), arguments).await.err().unwrap();
+        assert!(refused.to_string().starts_with("a key may have 255 bytes"), "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_lasts_for_its_time_unless_its_call_still_runs() {
+    let scratch = Scratch::new();
+    let options = Options { keys_for: Duration::ZERO, ..Options::default() };
+    let store = Store::open(&scratch.file(), options).unwrap();
+    let arguments = Fingerprint::of(&json!({}));
+    let pay = key("alice", "pay", "k1");
+    assert_eq!(store.begin(&pay, arguments).await.unwrap(), Begun::New);
+    store.prune().await.unwrap();
+    assert_eq!(store.begin(&pay, arguments).await.unwrap(), Begun::Running);
+    store.settle(&pay, &json!(1)).await.unwrap();
+    assert_eq!(store.begin(&pay, Fingerprint::of(&json!(2))).await.unwrap(), Begun::New);
+}
