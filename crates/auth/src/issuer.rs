@@ -1,0 +1,147 @@
+//! One issuer of tokens: its keys, had once for all who wait, and kept while it is away.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use toolcrib_egress::{Egress, Network};
+use url::Url;
+
+use crate::access::Refusal;
+use crate::claims::Verified;
+use crate::fetch;
+use crate::keyset::KeySet;
+use crate::token::Token;
+
+/// Keys are had again no sooner, whatever names of keys are presented.
+const PAUSE: Duration = Duration::from_secs(30);
+/// Keys that are older are had again by whoever keeps them warm, while they still count.
+const STALE: Duration = Duration::from_mins(15);
+/// Keys that are older do not count.
+const OLDEST: Duration = Duration::from_hours(24);
+
+/// Whose tokens are accepted, and what they say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IssuerSettings {
+    /// As it stands in `iss`, letter by letter.
+    pub name: String,
+    /// Where it says of itself what it has.
+    pub url: Url,
+    /// Where its keys are; `None`: as it says of itself.
+    pub jwks: Option<Url>,
+    /// Private addresses that it may name.
+    pub network: Network,
+    /// Whom its callers belong to. No two issuers have the same.
+    pub tenant: String,
+    /// The claim whose value stands with `/` after the tenant.
+    pub tenant_claim: Option<String>,
+    pub subject_claim: String,
+    pub scope_claim: String,
+    /// What every caller of this issuer has besides.
+    pub scopes: Vec<String>,
+}
+
+pub(crate) struct Issuer {
+    pub(crate) settings: IssuerSettings,
+    /// `Err`: the addresses cannot be reached by anybody.
+    egress: Result<Egress, String>,
+    state: Mutex<State>,
+    /// Held by whoever asks for keys.
+    flight: tokio::sync::Mutex<()>,
+}
+
+#[derive(Default)]
+struct State {
+    keys: Option<(Arc<KeySet>, Instant)>,
+    /// When they were last asked for, with or without an answer.
+    asked: Option<Instant>,
+    trouble: Option<String>,
+}
+
+impl State {
+    fn rests(&self) -> bool {
+        self.asked.is_some_and(|asked| asked.elapsed() < PAUSE)
+    }
+}
+
+impl Issuer {
+    pub(crate) fn new(settings: IssuerSettings) -> Self {
+        let named = [Some(settings.url.clone()), settings.jwks.clone()];
+        let egress = Egress::open(named.into_iter().flatten(), settings.network.clone());
+        Self {
+            egress: egress.map_err(|error| error.to_string()),
+            settings,
+            state: Mutex::default(),
+            flight: tokio::sync::Mutex::default(),
+        }
+    }
+
+    /// What keeps its keys away; `None`: nothing, or nobody has asked yet.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        self.state().trouble.clone()
+    }
+
+    /// What a token says, if a key of this issuer has signed it.
+    pub(crate) async fn verify(&self, token: &Token<'_>) -> Result<Verified, Refusal> {
+        let keys = self.keys_for(token).await.ok_or(Refusal::Unavailable)?;
+        if !keys.verifies(token) {
+            return Err(Refusal::Rejected("its signature is not right"));
+        }
+        Verified::read(&token.claims, &self.settings).map_err(Refusal::Rejected)
+    }
+
+    /// Asks for keys where there are none that are fresh.
+    pub(crate) async fn warm(&self) {
+        if self.kept().is_none_or(|(_, age)| age > STALE) {
+            self.renew().await;
+        }
+    }
+
+    /// The keys to hold against a token; `None`: none are to be had.
+    async fn keys_for(&self, token: &Token<'_>) -> Option<Arc<KeySet>> {
+        if let Some((keys, _)) = self.kept()
+            && keys.has(token)
+        {
+            return Some(keys);
+        }
+        self.renew().await;
+        self.kept().map(|(keys, _)| keys)
+    }
+
+    fn kept(&self) -> Option<(Arc<KeySet>, Duration)> {
+        let state = self.state();
+        let (keys, since) = state.keys.as_ref()?;
+        let age = since.elapsed();
+        (age < OLDEST).then(|| (Arc::clone(keys), age))
+    }
+
+    /// Asks for the keys, unless somebody did a moment ago; who comes meanwhile waits for that.
+    pub(crate) async fn renew(&self) {
+        let _flight = self.flight.lock().await;
+        {
+            let mut state = self.state();
+            if state.rests() {
+                return;
+            }
+            state.asked = Some(Instant::now());
+        }
+        let fetched = match &self.egress {
+            Ok(egress) => fetch::keys(egress, &self.settings).await,
+            Err(error) => Err(error.clone()),
+        };
+        let mut state = self.state();
+        match fetched {
+            Ok(keys) => {
+                state.keys = Some((Arc::new(keys), Instant::now()));
+                state.trouble = None;
+            }
+            Err(trouble) => state.trouble = Some(trouble),
+        }
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,31 @@
+//! Who asks, by what was presented; and what the scopes of a caller open.
+//!
+//! Read in this order: [`Access`] (one answer for whatever is presented), [`ApiKey`], [`Token`] (a
+//! token as it is written), `issuer` (whose keys are held against it), `claims` (what it must say),
+//! [`reach`] (what scopes open), [`Scoped`] (the same as a policy), [`Resource`] (what OAuth calls
+//! us).
+//!
+//! A credential is accepted whole or refused: none is passed over, and none makes a caller of the
+//! tenant [`LOCAL`], who is the person at the machine. Only this crate names `ring`.
+
+mod access;
+mod algorithm;
+mod claims;
+mod fetch;
+mod issuer;
+mod key;
+mod keyset;
+mod policy;
+mod resource;
+mod scope;
+mod seen;
+mod token;
+
+pub use access::{Access, AccessSettings, Challenge, Refusal};
+pub use algorithm::Algorithm;
+pub use issuer::IssuerSettings;
+pub use key::{ApiKey, KEY_PREFIX, digest, key_text, moment};
+pub use policy::Scoped;
+pub use resource::Resource;
+pub use scope::{LOCAL, OPERATOR, PROFILE, READ, Reach, TOOLS, enters, is_operator, needed, reach};
+pub use token::{LONGEST_TOKEN, Token};

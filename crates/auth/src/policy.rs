@@ -1,0 +1,43 @@
+//! What scopes open, beside what the rules permit: both must agree.
+
+use std::sync::Arc;
+
+use toolcrib_core::{BoxFuture, Caller, Effect, Intent, Policy, ToolSpec, Verdict};
+
+use crate::scope::{Reach, of_profile, reach_by};
+
+/// A policy, for callers as far as their scopes reach.
+pub struct Scoped {
+    /// The scope of the profile whose policy this is.
+    own: Option<String>,
+    inner: Arc<dyn Policy>,
+}
+
+impl Scoped {
+    /// `profile`: whose policy this is; `None`: that of the whole file.
+    pub fn new(profile: Option<&str>, inner: Arc<dyn Policy>) -> Self {
+        Self { own: profile.map(of_profile), inner }
+    }
+
+    fn opens(&self, caller: &Caller, tool: &ToolSpec) -> bool {
+        match reach_by(caller, self.own.as_deref()) {
+            Reach::All => true,
+            Reach::Reads => tool.effect == Effect::Read,
+            Reach::Nothing => false,
+        }
+    }
+}
+
+impl Policy for Scoped {
+    fn sees(&self, caller: &Caller, tool: &ToolSpec) -> bool {
+        self.opens(caller, tool) && self.inner.sees(caller, tool)
+    }
+
+    fn decide<'a>(&'a self, intent: Intent<'a>) -> BoxFuture<'a, Verdict> {
+        if self.opens(intent.caller, intent.tool) {
+            return self.inner.decide(intent);
+        }
+        let reason = "the scopes of the caller do not reach it".to_owned();
+        Box::pin(std::future::ready(Verdict::Deny(reason)))
+    }
+}

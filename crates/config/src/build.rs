@@ -1,0 +1,230 @@
+//! From a checked file to sources, policy and limits.
+
+mod fitted;
+mod masked;
+pub(crate) mod overrides;
+mod policy;
+mod shelves;
+mod sources;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use toolcrib_core::{CribLimits, Policy, Redactor, Secret, Source, SourceId};
+use toolcrib_engine::catalog::{LOAD_DEADLINE, Placed};
+use toolcrib_engine::rules::{Glob, Rules};
+
+use self::fitted::{Fit, Fitted, Owner};
+pub(crate) use self::sources::BASICS;
+pub use self::sources::Maker;
+use self::sources::{Failing, make};
+use crate::config::{Config, Entry};
+use crate::settings::Settings;
+use crate::template::{Found, Lookup};
+
+/// What a crib is made of.
+#[derive(Clone)]
+pub struct Built {
+    /// In the order of the file; one that could not be made is there too, and fails to load.
+    pub sources: Vec<Placed>,
+    pub policy: Arc<dyn Policy>,
+    pub limits: CribLimits,
+    /// The profiles of the file.
+    pub views: BTreeMap<String, View>,
+    /// By profile, the sources that it names.
+    pub(crate) named: BTreeMap<String, BTreeSet<SourceId>>,
+    /// Sources that could not be made.
+    pub failed: Vec<Failed>,
+    /// The address of the database, if the file names one that can be told.
+    pub store: Option<Secret>,
+    /// Knows the secrets of all sources: for whoever prints or records what the sources say.
+    pub redactor: Arc<Redactor>,
+    pub(crate) kept: Vec<Kept>,
+}
+
+/// What a profile makes of the same sources.
+#[derive(Clone)]
+pub struct View {
+    /// The strictest of the profile and of the rules at the top of the file.
+    pub policy: Arc<dyn Policy>,
+    pub limits: CribLimits,
+}
+
+/// A source that could not be made, and why: names references and never a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failed {
+    pub id: SourceId,
+    pub reason: String,
+}
+
+/// A source with all that decides whether it may stay as it is.
+#[derive(Clone)]
+pub(crate) struct Kept {
+    pub(crate) id: SourceId,
+    pub(crate) made: Made,
+    secrets: Vec<Secret>,
+    source: Arc<dyn Source>,
+    deadline: Duration,
+}
+
+#[derive(Clone)]
+pub(crate) enum Made {
+    Whole { settings: Box<Settings>, owner: Arc<Owner>, fit: Box<Fit> },
+    Failed(String),
+}
+
+impl Config {
+    /// Makes the sources and the policy; nothing is started yet. A source whose secrets are
+    /// missing costs itself alone.
+    pub fn build(&self, lookup: &dyn Lookup, maker: &dyn Maker) -> Built {
+        self.build_after(lookup, maker, &[])
+    }
+
+    /// The same, with the sources of before that need not change.
+    pub(crate) fn build_after(
+        &self,
+        lookup: &dyn Lookup,
+        maker: &dyn Maker,
+        before: &[Kept],
+    ) -> Built {
+        let entries = self.sources.iter().filter(|entry| entry.enabled);
+        let kept: Vec<_> = entries.map(|entry| self.source(entry, lookup, maker, before)).collect();
+        let placed = |kept: &Kept| (kept.id.clone(), Arc::clone(&kept.source), kept.deadline);
+        let own: Vec<_> = self.rules.iter().collect();
+        let views = self.profiles.iter().map(|(name, profile)| {
+            let policy = policy::policy(&own, Some(profile));
+            let max_calls = profile.max_calls.unwrap_or(self.limits.max_calls);
+            let limits = CribLimits { max_calls, ..self.limits.clone() };
+            (name.clone(), View { policy, limits })
+        });
+        let named = self.profiles.iter().filter_map(|(name, profile)| {
+            Some((name.clone(), profile.sources.as_ref()?.iter().cloned().collect()))
+        });
+        let mut found = Found::default();
+        let store = self.store.as_ref().map(|store| store.resolve(lookup, &mut found));
+        let secrets = kept.iter().flat_map(|kept| kept.secrets.iter().cloned());
+        let mut of_telemetry = Found::default();
+        let _ = self.telemetry.as_ref().map(|own| own.resolve(lookup, &mut of_telemetry));
+        let of_process = found.secrets.into_iter().chain(of_telemetry.secrets);
+        let redactor = Redactor::new(secrets.chain(of_process));
+        Built {
+            sources: kept.iter().map(placed).collect(),
+            policy: policy::policy(&own, None),
+            limits: self.limits.clone(),
+            views: views.collect(),
+            named: named.collect(),
+            failed: kept.iter().filter_map(Kept::failed).collect(),
+            store: store.filter(|_| found.missing.is_empty()),
+            redactor: Arc::new(redactor),
+            kept,
+        }
+    }
+
+    fn source(
+        &self,
+        entry: &Entry,
+        lookup: &dyn Lookup,
+        maker: &dyn Maker,
+        before: &[Kept],
+    ) -> Kept {
+        let id = entry.id.clone();
+        let deadline = entry.timeout.unwrap_or(LOAD_DEADLINE);
+        let old = before.iter().find(|kept| kept.id == id);
+        let (settings, secrets) = match entry.kind.resolve(lookup) {
+            Ok(resolved) => resolved,
+            Err(missing) => {
+                let reasons: Vec<_> = missing.iter().map(ToString::to_string).collect();
+                let reason = reasons.join("; ");
+                let same =
+                    old.filter(|old| matches!(&old.made, Made::Failed(old) if *old == reason));
+                let source = same.map_or_else(
+                    || -> Arc<dyn Source> { Arc::new(Failing(reason.clone())) },
+                    |old| Arc::clone(&old.source),
+                );
+                let made = Made::Failed(reason);
+                return Kept { id, made, secrets: Vec::new(), source, deadline };
+            }
+        };
+        let fit = self.fit(entry);
+        let same = old.and_then(|old| match &old.made {
+            Made::Whole { settings: old_settings, owner, fit } if **old_settings == settings => {
+                Some((old, owner, fit))
+            }
+            Made::Whole { .. } | Made::Failed(_) => None,
+        });
+        let (owner, source): (_, Arc<dyn Source>) = match same {
+            Some((old, owner, old_fit)) if **old_fit == fit => {
+                (Arc::clone(owner), Arc::clone(&old.source))
+            }
+            Some((_, owner, _)) => (Arc::clone(owner), Fitted::new(Arc::clone(owner), fit.clone())),
+            None => {
+                let made = make(id.as_str(), &settings, maker);
+                let owner = Owner::new(masked::source(made, &settings, &secrets));
+                (Arc::clone(&owner), Fitted::new(owner, fit.clone()))
+            }
+        };
+        let made = Made::Whole { settings: Box::new(settings), owner, fit: Box::new(fit) };
+        Kept { id, made, secrets, source, deadline }
+    }
+
+    /// The policy of the file, or of one of its profiles, with further rules: the strictest of all
+    /// counts. `None`: there is no such profile.
+    pub fn policy_with(&self, profile: Option<&str>, further: &Rules) -> Option<Arc<dyn Policy>> {
+        let profile = match profile {
+            Some(name) => Some(self.profiles.get(name)?),
+            None => None,
+        };
+        let rules: Vec<_> = self.rules.iter().chain([further]).collect();
+        Some(policy::policy(&rules, profile))
+    }
+
+    /// What is wanted of a source; only what can meet its tools counts as a change of it.
+    fn fit(&self, entry: &Entry) -> Fit {
+        let globs = |patterns: &[String]| patterns.iter().map(|text| Glob::new(text)).collect();
+        let stem = entry.stem();
+        let longer = self.sources.iter().filter(|other| other.enabled && other.id != entry.id);
+        let longer = longer
+            .map(|other| (other.stem(), other.id.clone()))
+            .filter(|(other, _)| other.len() > stem.len() && other.starts_with(&stem));
+        let overrides = self.overrides.iter().filter(|(name, _)| name.starts_with(&stem));
+        Fit {
+            prefix: entry.prefix.clone(),
+            foreign: longer.collect(),
+            include: globs(&entry.include),
+            exclude: globs(&entry.exclude),
+            overrides: overrides.map(|(name, over)| (name.clone(), over.clone())).collect(),
+        }
+    }
+}
+
+impl Kept {
+    pub(crate) fn failed(&self) -> Option<Failed> {
+        match &self.made {
+            Made::Failed(reason) => Some(Failed { id: self.id.clone(), reason: reason.clone() }),
+            Made::Whole { .. } => None,
+        }
+    }
+
+    /// Whether both are the very same object, and how they differ if not.
+    pub(crate) fn differs(&self, old: &Self) -> Option<Difference> {
+        if Arc::ptr_eq(&self.source, &old.source) && self.deadline == old.deadline {
+            return None;
+        }
+        match (&self.made, &old.made) {
+            (Made::Whole { owner, .. }, Made::Whole { owner: old, .. })
+                if Arc::ptr_eq(owner, old) =>
+            {
+                Some(Difference::Fit)
+            }
+            _ => Some(Difference::Owner),
+        }
+    }
+}
+
+pub(crate) enum Difference {
+    /// The owner of the tools goes on, what is wanted of it is new.
+    Fit,
+    /// The owner of the tools starts anew.
+    Owner,
+}

@@ -1,0 +1,145 @@
+//! A source as the file wants to have it: some of its tools, under a prefix, with changes.
+//!
+//! The owner of the tools stands within, so that other wishes do not start it anew: they make a
+//! new wrapper, which takes the list that is there already.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use toolcrib_core::{BoxFuture, Library, Source, SourceError, SourceId, Toolset};
+use toolcrib_engine::rules::Glob;
+
+use super::overrides::Override;
+use super::shelves::FittedLibrary;
+
+/// The owner of the tools, shared by all wrappers that there were.
+pub(crate) struct Owner {
+    source: Arc<dyn Source>,
+    /// The last list, unless a load is under way or failed.
+    last: Mutex<Option<Toolset>>,
+    /// The owner said that it has another list, and nobody has asked for it yet.
+    is_changed: AtomicBool,
+}
+
+/// What the file wants of a source.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Fit {
+    pub(crate) prefix: String,
+    /// How names begin that are another source's, and whose.
+    pub(crate) foreign: Vec<(String, SourceId)>,
+    pub(crate) include: Vec<Glob>,
+    pub(crate) exclude: Vec<Glob>,
+    /// By the full name of the tool.
+    pub(crate) overrides: BTreeMap<String, Override>,
+}
+
+pub(crate) struct Fitted {
+    owner: Arc<Owner>,
+    fit: Fit,
+    /// Whether the list that the owner has already will do: once.
+    is_new: AtomicBool,
+}
+
+impl Owner {
+    pub(crate) fn new(source: Arc<dyn Source>) -> Arc<Self> {
+        Arc::new(Self { source, last: Mutex::default(), is_changed: AtomicBool::new(false) })
+    }
+
+    fn last(&self) -> Option<Toolset> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        last.filter(|_| !self.is_changed.load(Ordering::Acquire))
+    }
+
+    fn keep(&self, tools: Option<Toolset>) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = tools;
+    }
+
+    async fn load(&self) -> Result<Toolset, SourceError> {
+        self.is_changed.store(false, Ordering::Release);
+        // A load that fails, or that is dropped halfway, leaves no list for others to take.
+        self.keep(None);
+        let tools = self.source.load().await?;
+        self.keep(Some(tools.clone()));
+        Ok(tools)
+    }
+}
+
+impl Fitted {
+    pub(crate) fn new(owner: Arc<Owner>, fit: Fit) -> Arc<Self> {
+        Arc::new(Self { owner, fit, is_new: AtomicBool::new(true) })
+    }
+}
+
+impl Source for Fitted {
+    fn load(&self) -> BoxFuture<'_, Result<Toolset, SourceError>> {
+        Box::pin(async {
+            let is_new = self.is_new.swap(false, Ordering::AcqRel);
+            let tools = match self.owner.last().filter(|_| is_new) {
+                Some(tools) => tools,
+                None => self.owner.load().await?,
+            };
+            self.fit.apply(&tools)
+        })
+    }
+
+    fn changed(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            // What a wrapper before this one heard is not said again.
+            if !self.owner.is_changed.load(Ordering::Acquire) {
+                self.owner.source.changed().await;
+                self.owner.is_changed.store(true, Ordering::Release);
+            }
+        })
+    }
+
+    fn library(&self) -> Option<Arc<dyn Library>> {
+        let library = self.owner.source.library()?;
+        Some(Arc::new(FittedLibrary { library, fit: self.fit.clone() }))
+    }
+}
+
+impl Fit {
+    /// Whether a tool, a prompt or an address is to be had, by its name at the source.
+    pub(super) fn wants(&self, name: &str) -> bool {
+        let matches = |globs: &[Glob]| globs.iter().any(|glob| glob.matches(name));
+        (self.include.is_empty() || matches(&self.include)) && !matches(&self.exclude)
+    }
+
+    /// Whose names begin so, if it is another source.
+    pub(super) fn owner(&self, name: &str) -> Option<&SourceId> {
+        let taken = self.foreign.iter().find(|(stem, _)| name.starts_with(stem));
+        taken.map(|(_, owner)| owner)
+    }
+
+    fn apply(&self, tools: &Toolset) -> Result<Toolset, SourceError> {
+        let wanted = tools.filter(|spec| self.wants(spec.name.as_str()));
+        let named = wanted.prefix(&self.prefix).map_err(|error| {
+            let message = "a tool cannot have its name: set a shorter `prefix`, or `exclude` it";
+            SourceError::new(message).because(error)
+        })?;
+        self.refuse_foreign(&named)?;
+        if self.overrides.is_empty() {
+            return Ok(named);
+        }
+        Ok(named.respec(|spec| {
+            if let Some(over) = self.overrides.get(spec.name.as_str()) {
+                over.apply(spec);
+            }
+        }))
+    }
+
+    /// Which source has a name must not depend on which of them came up: rules, pins and changes
+    /// go by names, and a server could take what is permitted to another.
+    fn refuse_foreign(&self, tools: &Toolset) -> Result<(), SourceError> {
+        let mut names = tools.iter().map(|shelved| shelved.spec.name.as_str());
+        let Some((name, owner)) = names.find_map(|name| Some((name, self.owner(name)?))) else {
+            return Ok(());
+        };
+        let message = format!(
+            "its tool `{name}` has a name that belongs to the source `{owner}`: set another \
+             `prefix`, or `exclude` the tool"
+        );
+        Err(SourceError::new(message))
+    }
+}

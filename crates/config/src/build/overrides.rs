@@ -1,0 +1,73 @@
+//! What the file changes of one tool.
+
+use std::time::Duration;
+
+use toolcrib_core::{Effect, ToolName, ToolSpec, Validation};
+
+use crate::raw::Guidance;
+
+/// Each field that is there takes the place of the tool's own.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Override {
+    pub(crate) enabled: Option<bool>,
+    pub(crate) exclusive: Option<bool>,
+    pub(crate) capability: Option<bool>,
+    pub(crate) takes_control: Option<bool>,
+    pub(crate) companions: Option<Vec<ToolName>>,
+    pub(crate) effect: Option<Effect>,
+    pub(crate) idempotent: Option<bool>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) max_result_bytes: Option<usize>,
+    pub(crate) retries: Option<u32>,
+    pub(crate) title: Option<String>,
+    pub(crate) summary: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) category: Option<String>,
+    pub(crate) actions: Option<Vec<String>>,
+    pub(crate) tags: Option<Vec<String>>,
+    pub(crate) checks: Option<Vec<String>>,
+    /// The empty text takes the tool's own reason away.
+    pub(crate) approval: Option<String>,
+    pub(crate) validation: Option<Validation>,
+    pub(crate) guidance: Guidance,
+}
+
+impl Override {
+    pub(crate) fn apply(&self, spec: &mut ToolSpec) {
+        set(&mut spec.enabled, self.enabled);
+        set(&mut spec.traits.exclusive, self.exclusive);
+        set(&mut spec.traits.capability, self.capability);
+        set(&mut spec.traits.takes_control, self.takes_control);
+        set(&mut spec.traits.companions, self.companions.clone());
+        set(&mut spec.effect, self.effect);
+        set(&mut spec.idempotent, self.idempotent);
+        set(&mut spec.limits.timeout, self.timeout.map(Some));
+        set(&mut spec.limits.max_result_bytes, self.max_result_bytes.map(Some));
+        set(&mut spec.limits.retries, self.retries.map(Some));
+        set(&mut spec.title, self.title.clone().map(Some));
+        set(&mut spec.summary, self.summary.clone());
+        set(&mut spec.description, self.description.clone());
+        set(&mut spec.category, self.category.clone().map(Some));
+        set(&mut spec.actions, self.actions.clone());
+        set(&mut spec.tags, self.tags.clone());
+        set(&mut spec.checks, self.checks.clone());
+        let approval = self.approval.clone();
+        set(
+            &mut spec.approval,
+            approval.map(|reason| Some(reason).filter(|text| !text.is_empty())),
+        );
+        set(&mut spec.validation, self.validation);
+        let guidance = &mut spec.guidance;
+        set(&mut guidance.system, self.guidance.system.clone());
+        set(&mut guidance.user, self.guidance.user.clone());
+        set(&mut guidance.system_format, self.guidance.system_format.clone());
+        set(&mut guidance.user_format, self.guidance.user_format.clone());
+        set(&mut guidance.reminder, self.guidance.reminder.clone());
+    }
+}
+
+fn set<T>(field: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *field = value;
+    }
+}

@@ -1,0 +1,39 @@
+//! The seam to the crates that own sources: settings in, a source out.
+
+use std::sync::{Arc, LazyLock};
+
+use toolcrib_core::{BoxFuture, Source, SourceError, Toolset};
+use toolcrib_mcp::ServerSettings;
+use toolcrib_openapi::ApiSettings;
+
+use crate::settings::Settings;
+
+/// The tools that are built in; making them takes a while.
+pub(crate) static BASICS: LazyLock<Toolset> = LazyLock::new(toolcrib_basics::tools);
+
+/// Makes the sources that reach out of the process. Nothing is started before the first `load`.
+pub trait Maker: Send + Sync {
+    fn mcp(&self, id: &str, settings: ServerSettings) -> Arc<dyn Source>;
+    fn api(&self, id: &str, settings: ApiSettings) -> Arc<dyn Source>;
+}
+
+/// The source of resolved settings.
+pub(crate) fn make(id: &str, settings: &Settings, maker: &dyn Maker) -> Arc<dyn Source> {
+    match settings {
+        Settings::Mcp(server) => maker.mcp(id, ServerSettings::clone(server)),
+        Settings::OpenApi(api) => maker.api(id, ApiSettings::clone(api)),
+        Settings::Basics(names) => {
+            let is_named = |name: &str| names.iter().any(|named| named == name);
+            Arc::new(BASICS.filter(|spec| is_named(spec.name.as_str())))
+        }
+    }
+}
+
+/// A source that cannot be made: it is there, so that the operator sees why it gives no tools.
+pub(crate) struct Failing(pub(crate) String);
+
+impl Source for Failing {
+    fn load(&self) -> BoxFuture<'_, Result<Toolset, SourceError>> {
+        Box::pin(std::future::ready(Err(SourceError::new(self.0.clone()))))
+    }
+}

@@ -1,0 +1,171 @@
+//! From the file as it is written to one that makes sense: all faults at once.
+
+mod api;
+mod bounds;
+mod front;
+mod issuer;
+mod points;
+mod scalars;
+mod seen;
+mod server;
+mod source;
+mod tools;
+mod views;
+
+use std::path::{Path, PathBuf};
+
+use toolcrib_core::CribLimits;
+use toolcrib_engine::rules::Rules;
+
+use crate::config::{Config, KeptBounds};
+use crate::document::{Document, Table};
+use crate::findings::Findings;
+use crate::place::Place;
+use crate::raw::{self, File};
+
+pub use self::bounds::Bounds;
+pub use self::front::{Front, Tls};
+pub(crate) use self::points::Point;
+
+/// The keys of the file that are rules.
+const RULES: [&str; 5] = ["allow", "ask", "deny", "rule", "tests"];
+
+/// Reads what every section means; what is wrong stands in the findings.
+pub(crate) fn file(file: &File, folder: &Path, findings: &mut Findings<'_, '_>) -> Config {
+    let mut check = Check { findings, folder: folder.to_owned(), points: Vec::new() };
+    let top = Place::default();
+    let front = check.front(&file.server, &top.key("server"));
+    let bounds = check.bounds(&file.server.limits, &top.key("server").key("limits"));
+    let place = top.key("store");
+    let store = file.store.as_ref();
+    let kept = store.map(|store| check.kept(store, &place)).unwrap_or_default();
+    let store = store.and_then(|store| check.template(&store.url, &place.key("url")));
+    let telemetry = check.telemetry(file.telemetry.as_ref(), &top.key("telemetry"));
+    let audit = check.audit(file.audit.as_ref(), &top.key("audit"));
+    let log = seen::log(&file.log);
+    let sources = check.sources(&file.source);
+    let limits = check.limits(&file.limits, &top.key("limits"));
+    let overrides = check.overrides(&file.tool);
+    let rules = check.rules("the top of the file", &top);
+    let profiles = check.profiles(&file.profile);
+    let assign = check.assign(&file.assign, &sources);
+    let points = check.points;
+    Config {
+        front,
+        bounds,
+        limits,
+        rules,
+        profiles,
+        assign,
+        log,
+        audit,
+        telemetry,
+        kept,
+        store,
+        sources,
+        overrides,
+        points,
+    }
+}
+
+struct Check<'f, 'd, 't> {
+    findings: &'f mut Findings<'d, 't>,
+    /// What relative paths start from.
+    folder: PathBuf,
+    /// What is outside of the file and must be there.
+    points: Vec<Point>,
+}
+
+impl<'d, 't> Check<'_, 'd, 't> {
+    fn problem(&mut self, place: &Place, message: impl Into<String>, cure: impl Into<String>) {
+        self.findings.problem(place, message, cure);
+    }
+
+    fn document(&self) -> &'d Document<'t> {
+        self.findings.document
+    }
+
+    fn limits(&mut self, raw: &raw::Limits, place: &Place) -> CribLimits {
+        let default = CribLimits::default();
+        let mut count = |number: Option<u32>, key: &str, default: usize| {
+            if number == Some(0) {
+                self.problem(&place.key(key), "nothing could run with 0", "write 1 or more");
+            }
+            number.map_or(default, |number| usize::try_from(number).unwrap_or(usize::MAX))
+        };
+        let max_calls = count(raw.max_calls, "max_calls", default.max_calls);
+        let per_batch = count(raw.per_batch, "per_batch", default.per_batch);
+        let per_source = count(raw.per_source, "per_source", default.per_source);
+        let per_tenant = count(raw.per_tenant, "per_tenant", default.per_tenant);
+        let size = self.size(raw.max_result.as_ref(), &place.key("max_result"));
+        let mut pause = |text, key, default| self.pause(text, &place.key(key)).unwrap_or(default);
+        CribLimits {
+            longest_timeout: None,
+            max_calls,
+            per_batch,
+            per_source,
+            per_tenant,
+            queue: pause(raw.queue.as_ref(), "queue", default.queue),
+            grace: pause(raw.grace.as_ref(), "grace", default.grace),
+            late: pause(raw.late.as_ref(), "late", default.late),
+            guard: pause(raw.guard.as_ref(), "guard", default.guard),
+            backoff: pause(raw.backoff.as_ref(), "backoff", default.backoff),
+            timeout: self
+                .timeout(raw.timeout.as_ref(), &place.key("timeout"))
+                .unwrap_or(default.timeout),
+            retries: raw.retries.unwrap_or(default.retries),
+            max_result_bytes: size.unwrap_or(default.max_result_bytes),
+            ticket_lifetime: self
+                .timeout(raw.ticket_lifetime.as_ref(), &place.key("ticket_lifetime"))
+                .unwrap_or(default.ticket_lifetime),
+        }
+    }
+
+    fn kept(&mut self, raw: &raw::Store, place: &Place) -> KeptBounds {
+        if raw.most_calls == Some(0) {
+            let cure = "write 1 or more";
+            self.problem(&place.key("most_calls"), "a call that runs is always kept", cure);
+        }
+        let mut size = |text, key| {
+            let size: Option<usize> = self.size(text, &place.key(key));
+            size.and_then(|size| u64::try_from(size).ok())
+        };
+        let results_per_tenant = size(raw.results_per_tenant.as_ref(), "results_per_tenant");
+        let max_size = size(raw.max_size.as_ref(), "max_size");
+        let mut time = |text, key| self.timeout(text, &place.key(key));
+        KeptBounds {
+            calls_for: time(raw.calls_for.as_ref(), "calls_for"),
+            most_calls: raw.most_calls,
+            results_for: time(raw.results_for.as_ref(), "results_for"),
+            results_per_tenant,
+            keys_for: time(raw.keys_for.as_ref(), "keys_for"),
+            max_size,
+        }
+    }
+
+    /// The rules within a table, read by the engine itself; `None` if it names no key of theirs.
+    /// A list without a pattern is named: who writes `allow = []` permits nothing.
+    fn rules(&mut self, label: &str, place: &Place) -> Option<Rules> {
+        let whole = self.document().table_at(place)?;
+        if !RULES.iter().any(|key| whole.contains_key(*key)) {
+            return None;
+        }
+        let is_rule = |key: &str| RULES.contains(&key);
+        let rows = whole.iter().filter(|(key, _)| is_rule(key.get_ref()));
+        let table: Table<'_> = rows.map(|(key, item)| (key.clone(), item.clone())).collect();
+        match Rules::of_table(label, &table, self.document().text()) {
+            Ok(rules) => Some(rules),
+            Err(problems) => {
+                for problem in problems.iter().take(50) {
+                    let place = self.document().place_at(problem.at);
+                    let (what, cure) = (problem.what.clone(), problem.cure.clone());
+                    // A wrong key or type was told already, in other words.
+                    if !self.findings.has_problem_at(problem.at) {
+                        self.findings.problem_from(problem.at, &place, what, cure);
+                    }
+                }
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The bounds of a server.
+
+use std::time::Duration;
+
+use super::Check;
+use crate::place::Place;
+use crate::raw;
+
+/// What a server takes from whoever comes. Bytes, counts and times; none is nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bounds {
+    /// Largest body of a request.
+    pub body: usize,
+    /// Largest head of a request.
+    pub head: usize,
+    /// Headers of one request.
+    pub headers: usize,
+    /// From the connection, or from the last answer, to the end of the next head.
+    pub head_time: Duration,
+    /// Between two pieces of a body.
+    pub body_pause: Duration,
+    pub body_time: Duration,
+    /// For an answer that is not read.
+    pub stall: Duration,
+    /// Connections at the same time; `None`: as many as fit.
+    pub connections: Option<usize>,
+    /// Requests at the same time.
+    pub requests: usize,
+    /// Requests of one caller at the same time.
+    pub per_caller: usize,
+    /// Sessions of older MCP clients at the same time.
+    pub sessions: usize,
+    /// MCP calls that wait for a person at the same time.
+    pub waiting: usize,
+    /// How long such a call waits.
+    pub patience: Duration,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            body: 4 << 20,
+            head: 32 << 10,
+            headers: 100,
+            head_time: Duration::from_secs(10),
+            body_pause: Duration::from_secs(15),
+            body_time: Duration::from_mins(1),
+            stall: Duration::from_secs(30),
+            connections: None,
+            requests: 1024,
+            per_caller: 64,
+            sessions: 10_000,
+            waiting: 1_000,
+            patience: Duration::from_mins(5),
+        }
+    }
+}
+
+/// A buffer of two heads is as small as a parser of them works with.
+const LEAST_HEAD: usize = 4 << 10;
+
+impl Check<'_, '_, '_> {
+    pub(super) fn bounds(&mut self, raw: &raw::Bounds, place: &Place) -> Bounds {
+        let default = Bounds::default();
+        let head = self.size(raw.head.as_ref(), &place.key("head")).unwrap_or(default.head);
+        if head < LEAST_HEAD {
+            self.problem(&place.key("head"), "no head fits into this", "write `4KiB` or more");
+        }
+        let body = self.size(raw.body.as_ref(), &place.key("body")).unwrap_or(default.body);
+        let mut count = |number: Option<u32>, key: &str, default: usize| {
+            if number == Some(0) {
+                self.problem(&place.key(key), "nobody could come in with 0", "write 1 or more");
+            }
+            number.map_or(default, |number| usize::try_from(number).unwrap_or(usize::MAX))
+        };
+        let connections = raw.connections.map(|number| count(Some(number), "connections", 0));
+        let headers = count(raw.headers, "headers", default.headers);
+        let requests = count(raw.requests, "requests", default.requests);
+        let per_caller = count(raw.per_caller, "per_caller", default.per_caller);
+        let sessions = count(raw.sessions, "sessions", default.sessions);
+        let waiting = count(raw.waiting, "waiting", default.waiting);
+        let mut time = |text, key, default| self.timeout(text, &place.key(key)).unwrap_or(default);
+        Bounds {
+            body,
+            head,
+            headers,
+            head_time: time(raw.head_time.as_ref(), "head_time", default.head_time),
+            body_pause: time(raw.body_pause.as_ref(), "body_pause", default.body_pause),
+            body_time: time(raw.body_time.as_ref(), "body_time", default.body_time),
+            stall: time(raw.stall.as_ref(), "stall", default.stall),
+            connections,
+            requests,
+            per_caller,
+            sessions,
+            waiting,
+            patience: time(raw.patience.as_ref(), "patience", default.patience),
+        }
+    }
+}

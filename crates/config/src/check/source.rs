@@ -1,0 +1,188 @@
+//! Sources: each of one kind, each under its own name.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use toolcrib_core::SourceId;
+use toolcrib_engine::rules::instead;
+use toolcrib_openapi::Grouping;
+
+use super::Check;
+use crate::build::BASICS;
+use crate::config::Entry;
+use crate::place::Place;
+use crate::raw::{self, Basics, By};
+use crate::settings::Kind;
+use crate::shape::shown;
+
+/// The kinds of a source, of which one has exactly one.
+const KINDS: [&str; 3] = ["mcp", "openapi", "basics"];
+
+/// As many as one process can hold connections to.
+const MOST_SOURCES: usize = 1000;
+
+/// Longest pattern of `include` and `exclude`, in bytes.
+const LONGEST_PATTERN: usize = 256;
+
+impl<'d, 't: 'd> Check<'_, 'd, 't> {
+    /// The entries of the file in their order. What the shape left out is not among them, so
+    /// places are looked up by the names.
+    pub(super) fn sources(&mut self, raw: &[raw::Source]) -> Vec<Entry> {
+        if raw.len() > MOST_SOURCES {
+            let message = format!("there are more than {MOST_SOURCES} sources");
+            self.problem(&Place::default().key("source"), message, "split the file");
+        }
+        let mut places = self.places();
+        let mut taken = HashSet::new();
+        let mut entries = Vec::new();
+        for source in raw.iter().take(MOST_SOURCES) {
+            let Some(named) = places.get_mut(source.id.as_str()) else { continue };
+            let Some(index) = named.pop_front() else { continue };
+            let place = Place::default().key("source").index(index);
+            if !taken.insert(&source.id) {
+                let message = format!("there is a source `{}` already", shown(&source.id));
+                self.problem(&place.key("id"), message, "rename one of them");
+            }
+            entries.extend(self.source(source, &place));
+        }
+        entries
+    }
+
+    /// Where the sources of each name stand in the file.
+    fn places(&self) -> HashMap<&'d str, VecDeque<usize>> {
+        let mut places: HashMap<_, VecDeque<_>> = HashMap::new();
+        for (index, name) in self.named() {
+            places.entry(name).or_default().push_back(index);
+        }
+        places
+    }
+
+    fn named(&self) -> impl Iterator<Item = (usize, &'d str)> + use<'d> {
+        let list = self.document().table().get("source").and_then(|item| item.get_ref().as_array());
+        let items = list.into_iter().flat_map(|list| list.iter()).enumerate();
+        items.filter_map(|(index, item)| {
+            Some((index, item.get_ref().get("id")?.get_ref().as_str()?))
+        })
+    }
+
+    /// The names of all sources, also of those that are wrong otherwise.
+    pub(super) fn source_names(&self) -> Vec<&'d str> {
+        self.named().take(MOST_SOURCES).map(|(_, name)| name).collect()
+    }
+
+    fn source(&mut self, raw: &raw::Source, place: &Place) -> Option<Entry> {
+        self.id(&raw.id, &place.key("id"));
+        self.prefix(raw, place);
+        for (key, patterns) in [("include", &raw.include), ("exclude", &raw.exclude)] {
+            for (index, pattern) in patterns.iter().enumerate() {
+                self.pattern(pattern, &place.key(key).index(index));
+            }
+        }
+        let timeout = self.timeout(raw.timeout.as_ref(), &place.key("timeout"));
+        let enabled = raw.enabled.unwrap_or(true);
+        let needed = self.points.len();
+        let kind = self.kind(raw, place);
+        if !enabled {
+            // What is left out needs nothing.
+            self.points.truncate(needed);
+        }
+        let kind = kind?;
+        Some(Entry {
+            id: SourceId::new(&raw.id),
+            enabled,
+            prefix: raw.prefix.clone().unwrap_or_else(|| raw.id.clone()),
+            include: raw.include.clone(),
+            exclude: raw.exclude.clone(),
+            timeout,
+            kind,
+        })
+    }
+
+    fn id(&mut self, id: &str, place: &Place) {
+        if !is_word(id, 64) {
+            let cure = "use 1 to 64 letters, digits, `_` and `-`";
+            self.problem(place, "this cannot name a source", cure);
+        } else if id == "code" {
+            let cure = "choose another name";
+            self.problem(place, "`code` is the name of the host's own tools", cure);
+        }
+    }
+
+    fn prefix(&mut self, raw: &raw::Source, place: &Place) {
+        let Some(prefix) = &raw.prefix else { return };
+        if !prefix.is_empty() && !is_word(prefix, 64) {
+            let cure = "use up to 64 letters, digits, `_` and `-`, or `\"\"` for none";
+            self.problem(&place.key("prefix"), "this cannot stand before a name", cure);
+        }
+    }
+
+    fn pattern(&mut self, pattern: &str, place: &Place) {
+        let stray = |letter: char| !letter.is_ascii_alphanumeric() && !"_.:/-*?".contains(letter);
+        if pattern.is_empty() || pattern.len() > LONGEST_PATTERN || pattern.contains(stray) {
+            let cure = "use letters, digits, `_ . : / -`, `*` and `?`";
+            self.problem(place, "no tool can have such a name", cure);
+        }
+    }
+
+    /// What the source is; `None` if that is not right.
+    fn kind(&mut self, raw: &raw::Source, place: &Place) -> Option<Kind> {
+        let said: Vec<_> =
+            KINDS.into_iter().filter(|kind| self.document().has(&place.key(kind))).collect();
+        match said.as_slice() {
+            [_] => {}
+            // What is meant may be written wrong: that was told already.
+            [] if self.findings.is_wrong(place) => return None,
+            [] => {
+                let cure = format!("add one of `{}`", KINDS.join("`, `"));
+                self.problem(place, "the source says nothing of where its tools are", cure);
+            }
+            [_, second, ..] => {
+                let message =
+                    format!("a source is one thing, and this is `{}`", said.join("` and `"));
+                self.problem(&place.key(second), message, "make two sources of it");
+                return None;
+            }
+        }
+        if raw.toolsets.is_some() && raw.openapi.is_none() && !said.contains(&"openapi") {
+            let message = "only an API has groups of operations";
+            self.problem(&place.key("toolsets"), message, "remove it");
+        }
+        let grouping = match raw.toolsets.as_ref().map(|toolsets| toolsets.by) {
+            Some(By::None) => Grouping::None,
+            Some(By::Tag) | None => Grouping::Tag,
+        };
+        if let Some(mcp) = &raw.mcp {
+            self.server(mcp, &place.key("mcp")).map(|server| Kind::Mcp(Box::new(server)))
+        } else if let Some(openapi) = &raw.openapi {
+            let api = self.api(openapi, grouping, &place.key("openapi"));
+            api.map(|api| Kind::OpenApi(Box::new(api)))
+        } else {
+            self.basics(raw.basics.as_ref()?, &place.key("basics"))
+        }
+    }
+
+    fn basics(&mut self, raw: &Basics, place: &Place) -> Option<Kind> {
+        let known: Vec<_> = BASICS.iter().map(|shelved| shelved.spec.name.as_str()).collect();
+        match raw {
+            Basics::All(true) => Some(Kind::Basics(known.into_iter().map(str::to_owned).collect())),
+            Basics::All(false) => {
+                let cure = "write `enabled = false`, or remove the source";
+                self.problem(place, "a source without tools is none", cure);
+                None
+            }
+            Basics::Named(names) => {
+                for (index, name) in names.iter().enumerate() {
+                    if !known.contains(&name.as_str()) {
+                        let message = "there is no such tool among the basic ones";
+                        self.problem(&place.index(index), message, instead(name, &known));
+                    }
+                }
+                Some(Kind::Basics(names.clone()))
+            }
+        }
+    }
+}
+
+fn is_word(text: &str, longest: usize) -> bool {
+    let letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    !text.is_empty() && text.len() <= longest && text.bytes().all(letter)
+}

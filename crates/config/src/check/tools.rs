@@ -1,0 +1,112 @@
+//! What is changed of single tools, and who may use which.
+
+use std::collections::BTreeMap;
+
+use toolcrib_core::{Effect, ToolName, Validation};
+
+use super::Check;
+use crate::build::overrides::Override;
+use crate::config::Entry;
+use crate::place::Place;
+use crate::raw::{self, EffectWord, ValidationWord};
+
+impl Check<'_, '_, '_> {
+    pub(super) fn overrides(
+        &mut self,
+        raw: &BTreeMap<String, raw::Tool>,
+    ) -> BTreeMap<String, Override> {
+        let top = Place::default().key("tool");
+        let mut overrides = BTreeMap::new();
+        for (name, tool) in raw {
+            let place = top.key(name);
+            if let Some(name) = self.tool_name(name, &place) {
+                self.names_tool(&name, &place);
+            }
+            let over = self.changes(tool, &place);
+            overrides.insert(name.clone(), over);
+        }
+        overrides
+    }
+
+    fn changes(&mut self, raw: &raw::Tool, place: &Place) -> Override {
+        let companions = raw.companions.as_ref();
+        Override {
+            enabled: raw.enabled,
+            exclusive: raw.exclusive,
+            capability: raw.capability,
+            takes_control: raw.takes_control,
+            companions: companions.map(|names| self.tool_names(names, &place.key("companions"))),
+            effect: raw.effect.map(Effect::from),
+            idempotent: raw.idempotent,
+            timeout: self.timeout(raw.timeout.as_ref(), &place.key("timeout")),
+            max_result_bytes: self.size(raw.max_result.as_ref(), &place.key("max_result")),
+            retries: raw.retries,
+            title: raw.title.clone(),
+            summary: raw.summary.clone(),
+            description: raw.description.clone(),
+            category: raw.category.clone(),
+            actions: raw.actions.clone(),
+            tags: raw.tags.clone(),
+            checks: raw.checks.clone(),
+            approval: raw.approval.clone(),
+            validation: raw.validation.map(Validation::from),
+            guidance: raw.guidance.clone(),
+        }
+    }
+
+    pub(super) fn assign(
+        &mut self,
+        raw: &BTreeMap<String, Vec<String>>,
+        sources: &[Entry],
+    ) -> BTreeMap<String, Vec<ToolName>> {
+        let top = Place::default().key("assign");
+        let stems: Vec<_> = sources.iter().map(Entry::stem).collect();
+        // A source that was refused may own what seems to be nobody's.
+        let is_known = self.findings.problems.is_empty();
+        let mut rows = BTreeMap::new();
+        for (agent, names) in raw {
+            let place = top.key(agent);
+            let legal = self.tool_names(names, &place);
+            for (index, name) in names.iter().enumerate().filter(|_| is_known) {
+                if !stems.iter().any(|stem| name.starts_with(stem.as_str())) {
+                    self.ownerless(&stems, &place.index(index));
+                }
+            }
+            rows.insert(agent.clone(), legal);
+        }
+        rows
+    }
+
+    fn ownerless(&mut self, stems: &[String], place: &Place) {
+        let message = "no source has tools whose names begin so";
+        let cure = match stems {
+            [] => "add a `[[source]]` that has it".to_owned(),
+            // Of many sources nobody reads the names.
+            [first, .., _] if stems.len() > 8 => {
+                format!("write it with the prefix of its source, as in `{first}NAME`")
+            }
+            stems => format!("write it with the prefix of its source: `{}`", stems.join("`, `")),
+        };
+        self.findings.warning(place, message, cure);
+    }
+}
+
+impl From<EffectWord> for Effect {
+    fn from(word: EffectWord) -> Self {
+        match word {
+            EffectWord::Read => Self::Read,
+            EffectWord::Write => Self::Write,
+            EffectWord::Destroy => Self::Destroy,
+        }
+    }
+}
+
+impl From<ValidationWord> for Validation {
+    fn from(word: ValidationWord) -> Self {
+        match word {
+            ValidationWord::Strict => Self::Strict,
+            ValidationWord::Coerce => Self::Coerce,
+            ValidationWord::Off => Self::Off,
+        }
+    }
+}

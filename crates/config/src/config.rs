@@ -1,0 +1,219 @@
+//! A file that is right as far as it alone can tell: no secret is filled in, nothing is started.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use toolcrib_core::{Catalog, CribLimits, Secret, SourceId, ToolName};
+use toolcrib_engine::rules::Rules;
+
+use crate::build::overrides::Override;
+use crate::check::{self, Bounds, Front, Point};
+use crate::document::Document;
+use crate::findings::Findings;
+use crate::place::Place;
+use crate::problem::Problem;
+use crate::raw::File;
+use crate::seen::{AuditSettings, Exporting, LogSettings, TelemetrySettings};
+use crate::settings::Kind;
+use crate::shape;
+use crate::template::{Found, Lookup, Template, Unresolved};
+
+/// A checked `crib.toml`.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Where a server of it listens, and for whom.
+    pub front: Front,
+    /// What a server of it takes from whoever comes.
+    pub bounds: Bounds,
+    pub limits: CribLimits,
+    /// The rules at the top of the file, if there are any.
+    pub rules: Option<Rules>,
+    pub profiles: BTreeMap<String, Profile>,
+    /// Which tools an agent may use, by the name of the agent: for hosts that ask. Nothing is
+    /// decided by it here.
+    pub assign: BTreeMap<String, Vec<ToolName>>,
+    pub log: LogSettings,
+    /// `None`: nothing is recorded.
+    pub audit: Option<AuditSettings>,
+    pub(crate) telemetry: Option<Exporting>,
+    /// The bounds of the database.
+    pub kept: KeptBounds,
+    pub(crate) store: Option<Template>,
+    pub(crate) sources: Vec<Entry>,
+    pub(crate) overrides: BTreeMap<String, Override>,
+    /// What the file only names.
+    pub(crate) points: Vec<Point>,
+}
+
+/// How much the database keeps and for how long; what is not said is left to it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KeptBounds {
+    pub calls_for: Option<Duration>,
+    pub most_calls: Option<u64>,
+    pub results_for: Option<Duration>,
+    /// Bytes.
+    pub results_per_tenant: Option<u64>,
+    pub keys_for: Option<Duration>,
+    /// Bytes.
+    pub max_size: Option<u64>,
+}
+
+/// One view of the tools.
+#[derive(Debug, Clone, Default)]
+pub struct Profile {
+    /// The sources that are seen; `None`: all of them.
+    pub sources: Option<Vec<SourceId>>,
+    /// The rules of the view, which hold beside those at the top of the file.
+    pub rules: Option<Rules>,
+    /// Calls of one batch that run.
+    pub max_calls: Option<usize>,
+}
+
+/// One source of the file.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub(crate) id: SourceId,
+    pub(crate) enabled: bool,
+    pub(crate) prefix: String,
+    pub(crate) include: Vec<String>,
+    pub(crate) exclude: Vec<String>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) kind: Kind,
+}
+
+impl Entry {
+    /// How the names of its tools begin.
+    pub(crate) fn stem(&self) -> String {
+        if self.prefix.is_empty() { String::new() } else { format!("{}__", self.prefix) }
+    }
+}
+
+/// What came of reading a file.
+#[derive(Debug)]
+pub struct Read {
+    /// `None` if anything is wrong.
+    pub config: Option<Config>,
+    /// Everything that is wrong, in the order of the file.
+    pub problems: Vec<Problem>,
+    /// What may stay as it is, and should not.
+    pub warnings: Vec<Problem>,
+    /// What could be read of a file in which something is wrong.
+    partial: Option<Config>,
+}
+
+impl Read {
+    /// What is wrong and what should not be, within the file and with what it only names: see
+    /// [`Config::examine`]. Of a file with problems all that could be read is looked at too.
+    ///
+    /// Gives the problems and the warnings, in the order of the file.
+    pub fn examine(&self, lookup: &dyn Lookup) -> (Vec<Problem>, Vec<Problem>) {
+        let (mut problems, mut warnings) = (self.problems.clone(), self.warnings.clone());
+        if let Some(config) = self.config.as_ref().or(self.partial.as_ref()) {
+            let (missing, doubtful) = config.examine(lookup);
+            problems.extend(missing);
+            warnings.extend(doubtful);
+        }
+        in_order(&mut problems);
+        in_order(&mut warnings);
+        (problems, warnings)
+    }
+}
+
+fn in_order(problems: &mut [Problem]) {
+    problems.sort_by_key(|problem| (problem.line, problem.column));
+}
+
+impl Config {
+    /// Reads a file of 1 MiB at the most: starts nothing, and looks at nothing but the text.
+    ///
+    /// `file` is the path of the file: problems are told of it, and relative paths within the
+    /// file start from its folder.
+    pub fn read(text: &str, file: &str) -> Read {
+        let document = match Document::parse(text, file) {
+            Ok(document) => document,
+            Err(problems) => {
+                return Read { config: None, problems, warnings: Vec::new(), partial: None };
+            }
+        };
+        let mut findings = Findings::new(&document);
+        let value = shape::read(&document, &mut findings);
+        let folder = Path::new(file).parent().unwrap_or(Path::new(""));
+        let config = match serde_json::from_value::<File>(value) {
+            Ok(raw) => Some(check::file(&raw, folder, &mut findings)),
+            Err(error) => {
+                // The shape lets nothing through that the types refuse; if it ever does, the
+                // file is refused.
+                let message = format!("the file cannot be read: {error}");
+                findings.problem(&Place::default(), message, "simplify it");
+                None
+            }
+        };
+        let (problems, warnings) = findings.finish();
+        let (config, partial) = if problems.is_empty() { (config, None) } else { (None, config) };
+        Read { config, problems, warnings, partial }
+    }
+
+    /// Looks for what the file only names: secrets, documents, folders, programs; but not for
+    /// those of sources that are left out. Starts nothing and reaches no network.
+    ///
+    /// Gives the problems and the warnings, in the order of the file.
+    pub fn examine(&self, lookup: &dyn Lookup) -> (Vec<Problem>, Vec<Problem>) {
+        let (mut problems, mut warnings) = (Vec::new(), Vec::new());
+        for point in &self.points {
+            point.look(lookup, &mut problems, &mut warnings);
+        }
+        in_order(&mut problems);
+        in_order(&mut warnings);
+        (problems, warnings)
+    }
+
+    /// The address of the database; `None`: the file names none.
+    pub fn store(&self, lookup: &dyn Lookup) -> Result<Option<Secret>, Vec<Unresolved>> {
+        let mut found = Found::default();
+        let store = self.store.as_ref().map(|store| store.resolve(lookup, &mut found));
+        if found.missing.is_empty() { Ok(store) } else { Err(found.missing) }
+    }
+
+    /// The collector of traces and figures; `None`: the file names none.
+    pub fn telemetry(
+        &self,
+        lookup: &dyn Lookup,
+    ) -> Result<Option<TelemetrySettings>, Vec<Unresolved>> {
+        let mut found = Found::default();
+        let settings = self.telemetry.as_ref().map(|own| own.resolve(lookup, &mut found));
+        if found.missing.is_empty() { Ok(settings) } else { Err(found.missing) }
+    }
+
+    /// The sources that can have a tool of this name, as far as their prefixes tell: of those that
+    /// fit the longest counts, as it does when the sources are built.
+    pub fn owners_of(&self, tool: &str) -> Vec<&SourceId> {
+        let enabled = self.sources.iter().filter(|entry| entry.enabled);
+        let fitting: Vec<_> = enabled.filter(|entry| tool.starts_with(&entry.stem())).collect();
+        let longest = fitting.iter().map(|entry| entry.stem().len()).max();
+        let owners = fitting.iter().filter(|entry| Some(entry.stem().len()) == longest);
+        owners.map(|entry| &entry.id).collect()
+    }
+
+    /// What would be run, word for word, by the sources that are programs and to be used: for a
+    /// person to see before the first start.
+    pub fn commands(&self) -> Vec<(SourceId, Vec<String>)> {
+        let entries = self.sources.iter().filter(|entry| entry.enabled);
+        let commands = entries.filter_map(|entry| Some((entry.id.clone(), entry.kind.command()?)));
+        commands.collect()
+    }
+
+    /// What the file says of tools that a catalog does not have: a slip of the pen, or a source
+    /// that is away.
+    pub fn strangers(&self, catalog: &Catalog) -> Vec<Problem> {
+        let strangers = self.points.iter().filter_map(|point| point.stranger(catalog));
+        let mut strangers: Vec<_> = strangers.collect();
+        in_order(&mut strangers);
+        strangers
+    }
+
+    /// The names of the sources that are to be used, in their order.
+    pub fn sources(&self) -> impl Iterator<Item = &SourceId> {
+        self.sources.iter().filter(|entry| entry.enabled).map(|entry| &entry.id)
+    }
+}

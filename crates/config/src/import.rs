@@ -1,0 +1,124 @@
+//! The files of other programs as a `crib.toml`.
+//!
+//! Nothing is started, no variable is looked up, and no secret of a variable, a header or a query
+//! passes: what a file holds as a literal becomes a reference, with a note that says what to export.
+//! Arguments and paths have no references: they are copied as they will run, with a note on each
+//! that looks like a secret.
+
+pub(crate) mod comments;
+mod form;
+mod names;
+mod relative;
+mod secrets;
+mod server;
+mod write;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+pub use self::form::Form;
+use self::secrets::Secrets;
+use crate::document::LARGEST_FILE;
+
+/// A file of another program, written anew.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Imported {
+    /// The text of a `crib.toml` without problems.
+    pub toml: String,
+    /// Which program's file it was taken for.
+    pub form: Form,
+    /// What has to be done or known, in the order of the file.
+    pub notes: Vec<Note>,
+}
+
+/// Something that the new file cannot say by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Note {
+    /// The source that it is about, by its new name.
+    pub source: Option<String>,
+    pub text: String,
+    /// A variable of the environment that has to be set.
+    pub export: Option<String>,
+}
+
+/// Why a file is not taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ImportError {
+    #[error("the file is larger than {LARGEST_FILE} bytes: make it shorter")]
+    TooLarge,
+    #[error("line {line}, column {column}: this is not JSON: correct the syntax")]
+    NotJson { line: usize, column: usize },
+    #[error(
+        "there are no servers in it: they are looked for under `mcpServers`, `servers`, \
+         `mcp.servers` and `context_servers`, or at the top beside `tool_assignment`"
+    )]
+    NoServers,
+    #[error("there are more than {0} servers in it: split the file")]
+    TooMany(usize),
+}
+
+/// As many sources as a `crib.toml` may have.
+const MOST_SERVERS: usize = 1000;
+
+/// Reads a file of another program: JSON, with comments and trailing commas if it has any.
+/// `form`: which program's; `None` finds it out.
+pub fn import(text: &str, form: Option<Form>) -> Result<Imported, ImportError> {
+    if text.len() > LARGEST_FILE {
+        return Err(ImportError::TooLarge);
+    }
+    let plain = comments::without(text.trim_start_matches('\u{feff}'));
+    let whole: Value = serde_json::from_str(&plain).map_err(|error| {
+        // The column counts bytes, and an editor shows characters; the line tells enough.
+        ImportError::NotJson { line: error.line().max(1), column: error.column().max(1) }
+    })?;
+    let none = Map::new();
+    let whole = whole.as_object().unwrap_or(&none);
+    let found = form::find(whole, form).ok_or(ImportError::NoServers)?;
+    if found.servers.len() > MOST_SERVERS {
+        return Err(ImportError::TooMany(MOST_SERVERS));
+    }
+    let mut secrets = Secrets::new(found.inputs);
+    let mut ids = names::Ids::default();
+    let mut notes = Notes::default();
+    let mut sources = Vec::new();
+    for (name, server) in found.servers {
+        if found.form == Form::MasArena && name == "tool_assignment" {
+            continue;
+        }
+        let id = ids.legal(name);
+        notes.source = Some(id.clone());
+        if id != *name {
+            notes.add(format!("it was named `{}`", name.escape_debug()));
+        }
+        let Some(mut source) = server::read(id, server, &mut secrets, &mut notes) else { continue };
+        if found.form == Form::MasArena || found.assign.is_some() {
+            // The assignment names the tools as the servers do.
+            source.prefix = Some(String::new());
+        }
+        sources.push(source);
+    }
+    notes.source = None;
+    let assign = found.assign.map(|assign| form::assignments(assign, &mut notes));
+    found.others.iter().for_each(|key| notes.add(format!("`{}` is not taken", names::shown(key))));
+    let toml = write::file(found.form, &sources, &assign.unwrap_or_default(), &notes.list);
+    Ok(Imported { toml, form: found.form, notes: notes.list })
+}
+
+/// Collects notes while one source after the other is read.
+#[derive(Debug, Default)]
+struct Notes {
+    source: Option<String>,
+    list: Vec<Note>,
+}
+
+impl Notes {
+    fn add(&mut self, text: impl Into<String>) {
+        let source = self.source.clone();
+        self.list.push(Note { source, text: text.into(), export: None });
+    }
+
+    fn export(&mut self, variable: &str, text: impl Into<String>) {
+        let export = Some(variable.to_owned());
+        self.list.push(Note { source: self.source.clone(), text: text.into(), export });
+    }
+}

@@ -1,0 +1,119 @@
+//! The text of the new file.
+
+use std::fmt::Write;
+
+use super::server::{Source, Way};
+use super::{Form, Note};
+use crate::place::is_bare;
+
+/// The whole file: every source with what is to be known of it.
+pub(super) fn file(
+    form: Form,
+    sources: &[Source],
+    assign: &[(String, Vec<String>)],
+    notes: &[Note],
+) -> String {
+    let mut out = format!("# Taken from a file of the form {}.\n", form.as_str());
+    let of = |id: Option<&str>| -> Vec<&Note> {
+        notes.iter().filter(|note| note.source.as_deref() == id).collect()
+    };
+    remarks(&mut out, &of(None));
+    let written: Vec<_> = sources.iter().map(|source| source.id.as_str()).collect();
+    let is_left_out =
+        |note: &&Note| note.source.as_deref().is_some_and(|id| !written.contains(&id));
+    for note in notes.iter().filter(is_left_out) {
+        let id = note.source.as_deref().unwrap_or_default();
+        line(&mut out, &format!("# `{id}`: {}", note.text));
+    }
+    for source in sources {
+        out.push('\n');
+        remarks(&mut out, &of(Some(&source.id)));
+        self::source(&mut out, source);
+    }
+    if !assign.is_empty() {
+        line(&mut out, "\n[assign]");
+        for (agent, tools) in assign {
+            line(&mut out, &format!("{} = {}", key(agent), list(tools)));
+        }
+    }
+    out
+}
+
+fn remarks(out: &mut String, notes: &[&Note]) {
+    for note in notes {
+        match &note.export {
+            Some(variable) => line(out, &format!("# {variable}: {}", note.text)),
+            None => line(out, &format!("# {}", note.text)),
+        }
+    }
+}
+
+fn source(out: &mut String, source: &Source) {
+    if let Way::Command { original, .. } = &source.way {
+        // Every argument in full: this is what will run.
+        let shown: Vec<_> = original.iter().map(|word| format!("{word:?}")).collect();
+        line(out, &format!("# runs: {}", shown.join(" ")));
+    }
+    line(out, "[[source]]");
+    line(out, &format!("id = {}", quoted(&source.id)));
+    if !source.is_enabled {
+        line(out, "enabled = false");
+    }
+    if let Some(prefix) = &source.prefix {
+        line(out, &format!("prefix = {}", quoted(prefix)));
+    }
+    for (key, names) in [("include", &source.include), ("exclude", &source.exclude)] {
+        if !names.is_empty() {
+            line(out, &format!("{key} = {}", list(names)));
+        }
+    }
+    line(out, "\n[source.mcp]");
+    match &source.way {
+        Way::Command { argv, .. } => line(out, &format!("command = {}", list(argv))),
+        Way::Url(url) => line(out, &format!("url = {}", quoted(url))),
+        Way::None => {}
+    }
+    if let Some(cwd) = &source.cwd {
+        line(out, &format!("cwd = {}", quoted(cwd)));
+    }
+    for (name, values) in [("env", &source.env), ("headers", &source.headers)] {
+        if !values.is_empty() {
+            line(out, &format!("\n[source.mcp.{name}]"));
+        }
+        for (name, value) in values {
+            line(out, &format!("{} = {}", key(name), quoted(value)));
+        }
+    }
+}
+
+fn line(out: &mut String, text: &str) {
+    out.push_str(text);
+    out.push('\n');
+}
+
+fn list(words: &[String]) -> String {
+    let words: Vec<_> = words.iter().map(|word| quoted(word)).collect();
+    format!("[{}]", words.join(", "))
+}
+
+fn key(name: &str) -> String {
+    if is_bare(name) { name.to_owned() } else { quoted(name) }
+}
+
+/// A TOML string on one line, in which nothing is hidden from the eye.
+fn quoted(text: &str) -> String {
+    let mut out = String::from('"');
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => out.extend(['\\', letter]),
+            '\'' => out.push(letter),
+            letter if letter.escape_debug().count() > 1 => {
+                // Writing to a string cannot fail.
+                let _ = write!(out, "\\U{:08X}", u32::from(letter));
+            }
+            letter => out.push(letter),
+        }
+    }
+    out.push('"');
+    out
+}

@@ -1,0 +1,38 @@
+//! crib.toml: raw, checked, built, and changed while it runs.
+//!
+//! Read in this order: `raw` (the file as it is written), `shape` (the file against its schema),
+//! [`Config`] with `check`, `settings` and `template` (secrets), `build`, [`Live`]; beside them
+//! [`import()`] reads the files of other programs.
+//!
+//! This crate reads no environment: secrets come through a [`Lookup`] that the binary hands in.
+//! It starts nothing: sources come from a [`Maker`].
+
+mod build;
+mod check;
+mod config;
+mod document;
+mod findings;
+mod foreign;
+pub mod import;
+mod live;
+mod place;
+mod problem;
+mod raw;
+mod schema;
+mod seen;
+mod settings;
+mod shape;
+mod sources;
+mod suspicion;
+mod template;
+
+pub use build::{Built, Failed, Maker, View};
+pub use check::{Bounds, Front, Tls};
+pub use config::{Config, KeptBounds, Profile, Read};
+pub use import::{ImportError, Imported, import};
+pub use live::{Adapt, Change, Live, Means, Refused};
+pub use problem::Problem;
+pub use schema::schema;
+pub use seen::{AuditSettings, LogForm, LogLevel, LogSettings, TelemetrySettings};
+pub use sources::{Behind, Sources};
+pub use template::{Lookup, Unresolved};

@@ -1,0 +1,230 @@
+//! A crib that follows its file: a change is applied as a difference, or not at all.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use serde::Serialize;
+use tokio::sync::Mutex;
+use toolcrib_core::{Ledger, Redactor, SourceId, Witness};
+use toolcrib_engine::catalog::Judge;
+use toolcrib_engine::rules::Rules;
+use toolcrib_engine::{Crib, CribBuilder};
+
+use crate::build::{Built, Difference, Kept, Maker, View};
+use crate::config::Config;
+use crate::problem::Problem;
+use crate::template::Lookup;
+
+/// What a file needs from its process to become a crib.
+pub struct Means {
+    pub lookup: Arc<dyn Lookup>,
+    pub maker: Arc<dyn Maker>,
+    /// The profile of the file that holds; `None`: the file without profiles.
+    pub profile: Option<String>,
+    /// `None`: a ledger in memory.
+    pub ledger: Option<Arc<dyn Ledger>>,
+    /// Rules that hold beside those of the file, and for each of its profiles.
+    pub rules: Option<Rules>,
+    /// Judges every tool before it is used: the pins.
+    pub judge: Option<Judge>,
+    /// What the process makes of the policy and limits of the file, and of each of its profiles,
+    /// whose name comes with them.
+    pub adapt: Option<Adapt>,
+    /// Sees what is decided and how calls end.
+    pub witness: Option<Arc<dyn Witness>>,
+}
+
+/// Changes a view before it comes into force.
+pub type Adapt = Box<dyn Fn(Option<&str>, View) -> View + Send + Sync>;
+
+impl Means {
+    /// Secrets and sources from these, no profile, a ledger in memory, no pins.
+    pub fn new(lookup: Arc<dyn Lookup>, maker: Arc<dyn Maker>) -> Self {
+        let (profile, ledger, rules, judge) = (None, None, None, None);
+        Self { lookup, maker, profile, ledger, rules, judge, adapt: None, witness: None }
+    }
+}
+
+/// A crib and the file that it was made of.
+pub struct Live {
+    crib: Crib,
+    lookup: Arc<dyn Lookup>,
+    maker: Arc<dyn Maker>,
+    profile: Option<String>,
+    rules: Option<Rules>,
+    adapt: Adapt,
+    secrets: RwLock<Arc<Redactor>>,
+    /// The same tools under the policy of each profile.
+    views: RwLock<BTreeMap<String, Crib>>,
+    /// Held while a change is applied, so that two do not mix.
+    built: Mutex<Built>,
+}
+
+/// What a new file changed, by the names of the sources.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Change {
+    pub added: Vec<SourceId>,
+    /// They start anew.
+    pub restarted: Vec<SourceId>,
+    /// Only what is wanted of them is another thing; they go on.
+    pub refitted: Vec<SourceId>,
+    pub removed: Vec<SourceId>,
+    pub same: Vec<SourceId>,
+}
+
+/// Why a file does not come into force.
+#[derive(Debug, thiserror::Error)]
+pub enum Refused {
+    /// Something is wrong with the file itself.
+    #[error("the file is wrong: {}", lines(.0))]
+    File(Vec<Problem>),
+    #[error("the file has no profile `{0}`: add it, or choose another")]
+    Profile(String),
+    /// A source that would be lost.
+    #[error("the source `{id}` cannot be made: {reason}")]
+    Source { id: SourceId, reason: String },
+}
+
+impl Live {
+    /// Starts the sources, and waits until each has answered or failed. Must be called within a
+    /// tokio runtime. A source that cannot be made is there and fails.
+    pub async fn start(config: &Config, means: Means) -> Result<Self, Refused> {
+        let live = Self::open(config, means)?;
+        live.crib.start().await;
+        Ok(live)
+    }
+
+    /// The same without a wait: `live.crib().start()` starts the sources, and meanwhile whatever
+    /// is there can be used.
+    pub fn open(config: &Config, means: Means) -> Result<Self, Refused> {
+        let Means { lookup, maker, profile, ledger, rules, judge, adapt, witness } = means;
+        let adapt = adapt.unwrap_or_else(|| Box::new(|_, view| view));
+        let built = ruled(config.build(&*lookup, &*maker), config, rules.as_ref());
+        let view = adapt(profile.as_deref(), view(&built, profile.as_deref())?);
+        let mut builder = Crib::builder().policy(view.policy).limits(view.limits);
+        builder = built.sources.iter().cloned().fold(builder, CribBuilder::placed);
+        if let Some(ledger) = ledger {
+            builder = builder.ledger(ledger);
+        }
+        if let Some(judge) = judge {
+            builder = builder.judge(judge);
+        }
+        if let Some(witness) = witness {
+            builder = builder.witness(witness);
+        }
+        let crib = builder.open();
+        crib.narrow(profile.as_ref().and_then(|profile| built.named.get(profile)).cloned());
+        let views = RwLock::new(views(&crib, &built, &adapt));
+        let secrets = RwLock::new(Arc::clone(&built.redactor));
+        let built = Mutex::new(built);
+        Ok(Self { crib, lookup, maker, profile, rules, adapt, secrets, views, built })
+    }
+
+    /// The tools as a profile of the file has them; `None`: the file has no such profile, or
+    /// another one holds for all.
+    pub fn view(&self, profile: &str) -> Option<Crib> {
+        match &self.profile {
+            Some(own) => (own == profile).then(|| self.crib.clone()),
+            None => self.views.read().unwrap_or_else(PoisonError::into_inner).get(profile).cloned(),
+        }
+    }
+
+    /// Knows the secrets of the file that is in force: for whoever prints or records.
+    pub fn redactor(&self) -> Arc<Redactor> {
+        Arc::clone(&self.secrets.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub fn crib(&self) -> &Crib {
+        &self.crib
+    }
+
+    /// Reads a text and applies it; see [`Live::apply`]. A text with problems changes nothing.
+    pub async fn reload(&self, text: &str, file: &str) -> Result<Change, Refused> {
+        let read = Config::read(text, file);
+        match read.config {
+            Some(config) => self.apply(&config).await,
+            None => Err(Refused::File(read.problems)),
+        }
+    }
+
+    /// Applies a file as a difference: what did not change is not touched, what runs goes on as
+    /// it began. On any problem all stays as it was; a secret that is missing is one, unless it
+    /// was missing before.
+    pub async fn apply(&self, config: &Config) -> Result<Change, Refused> {
+        let mut before = self.built.lock().await;
+        let built = config.build_after(&*self.lookup, &*self.maker, &before.kept);
+        let built = ruled(built, config, self.rules.as_ref());
+        let view = view(&built, self.profile.as_deref())?;
+        let view = (self.adapt)(self.profile.as_deref(), view);
+        let new = built.failed.iter().find(|failed| !before.failed.contains(failed));
+        if let Some(failed) = new.cloned() {
+            return Err(Refused::Source { id: failed.id, reason: failed.reason });
+        }
+        *self.views.write().unwrap_or_else(PoisonError::into_inner) =
+            views(&self.crib, &built, &self.adapt);
+        let change = Change::between(&before.kept, &built.kept);
+        let own = self.profile.as_ref().and_then(|profile| built.named.get(profile));
+        self.crib.narrow(own.cloned());
+        let sources = built.sources.clone();
+        *self.secrets.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&built.redactor);
+        // The crib changes before it waits for what is new, so this holds if nobody waits on.
+        *before = built;
+        self.crib.replace(sources, view.policy, view.limits).await;
+        Ok(change)
+    }
+}
+
+/// What is built, with further rules beside those of the file.
+fn ruled(mut built: Built, config: &Config, rules: Option<&Rules>) -> Built {
+    let Some(rules) = rules else { return built };
+    built.policy = config.policy_with(None, rules).unwrap_or(built.policy);
+    for (name, view) in &mut built.views {
+        if let Some(policy) = config.policy_with(Some(name), rules) {
+            view.policy = policy;
+        }
+    }
+    built
+}
+
+fn view(built: &Built, profile: Option<&str>) -> Result<View, Refused> {
+    match profile {
+        None => Ok(View { policy: Arc::clone(&built.policy), limits: built.limits.clone() }),
+        Some(name) => {
+            built.views.get(name).cloned().ok_or_else(|| Refused::Profile(name.to_owned()))
+        }
+    }
+}
+
+fn views(crib: &Crib, built: &Built, adapt: &Adapt) -> BTreeMap<String, Crib> {
+    let view = |(name, view): (&String, &View)| {
+        let View { policy, limits } = adapt(Some(name), view.clone());
+        let crib = crib.under(policy, limits).named(name);
+        crib.narrow(built.named.get(name).cloned());
+        (name.clone(), crib)
+    };
+    built.views.iter().map(view).collect()
+}
+
+impl Change {
+    fn between(before: &[Kept], now: &[Kept]) -> Self {
+        let mut change = Self::default();
+        for kept in now {
+            let old = before.iter().find(|old| old.id == kept.id);
+            let list = match old.map(|old| kept.differs(old)) {
+                None => &mut change.added,
+                Some(None) => &mut change.same,
+                Some(Some(Difference::Fit)) => &mut change.refitted,
+                Some(Some(Difference::Owner)) => &mut change.restarted,
+            };
+            list.push(kept.id.clone());
+        }
+        let gone = before.iter().filter(|old| !now.iter().any(|kept| kept.id == old.id));
+        change.removed = gone.map(|old| old.id.clone()).collect();
+        change
+    }
+}
+
+fn lines(problems: &[Problem]) -> String {
+    let lines: Vec<_> = problems.iter().map(|problem| format!("\n{problem}")).collect();
+    lines.concat()
+}

@@ -1,0 +1,125 @@
+//! The file as it is written. What stands here is also its JSON Schema: the comments are the
+//! descriptions that an editor shows.
+
+mod bounds;
+mod front;
+mod mcp;
+mod openapi;
+mod profile;
+mod rules;
+mod scalar;
+mod seen;
+mod source;
+mod tool;
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+pub(crate) use self::bounds::Bounds;
+pub(crate) use self::front::{Issuer, Key, Server, Tls};
+pub(crate) use self::mcp::{Mcp, OAuth, Share};
+pub(crate) use self::openapi::{Auth, By, Grant, OpenApi, Toolsets};
+pub(crate) use self::profile::Profile;
+pub(crate) use self::scalar::{PauseText, SECRET, SecretText, SizeText};
+pub(crate) use self::seen::{Audit, FormWord, LevelWord, Log, Telemetry};
+pub(crate) use self::source::{Basics, Source};
+pub(crate) use self::tool::{EffectWord, Guidance, Tool, ValidationWord};
+
+/// The settings of toolcrib: where tools come from, who may use which, and how much.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(title = "crib.toml")]
+pub(crate) struct File {
+    /// The doors of the process.
+    pub(crate) server: Server,
+    /// Where the ledger is kept.
+    pub(crate) store: Option<Store>,
+    /// What is written to standard error.
+    pub(crate) log: Log,
+    /// Where traces and figures go; nowhere if not set.
+    pub(crate) telemetry: Option<Telemetry>,
+    /// Where decisions and ends of calls are recorded; nowhere if not set.
+    pub(crate) audit: Option<Audit>,
+    /// Where tools come from. The order decides between tools of one name.
+    pub(crate) source: Vec<Source>,
+    /// What is changed of a tool, under its full name: with the prefix of its source.
+    pub(crate) tool: BTreeMap<String, Tool>,
+    /// Views of the tools: each with its own sources, rules and limits.
+    pub(crate) profile: BTreeMap<String, Profile>,
+    /// The bounds of the whole process.
+    pub(crate) limits: Limits,
+    /// Which tools an agent may use, by the name of the agent. It is read and checked, and nothing
+    /// is decided by it yet: what may run is said by `allow` and by profiles.
+    pub(crate) assign: BTreeMap<String, Vec<String>>,
+    /// Patterns of the tools that may run: `github__*`, `effect:read`, `source:github tag:pets`.
+    pub(crate) allow: Vec<String>,
+    /// Patterns of the tools before which a person is asked.
+    pub(crate) ask: Vec<String>,
+    /// Patterns of the tools that never run. Of all that matches, the strictest wins.
+    pub(crate) deny: Vec<String>,
+    /// More rules, each with conditions on the caller.
+    pub(crate) rule: Vec<rules::Rule>,
+    /// What the rules must say; otherwise the file is not used.
+    pub(crate) tests: Vec<rules::Test>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Store {
+    /// The address of the database: `sqlite://crib.db`.
+    pub(crate) url: SecretText,
+    /// How long a call that ended can be looked up. `30d` if not set.
+    #[serde(default)]
+    pub(crate) calls_for: Option<PauseText>,
+    /// Calls that are kept at the most; the oldest that ended go first. 5,000,000 if not set.
+    #[serde(default)]
+    pub(crate) most_calls: Option<u64>,
+    /// How long the whole of a result that was cut can be read. `1d` if not set.
+    #[serde(default)]
+    pub(crate) results_for: Option<PauseText>,
+    /// What one tenant keeps of such results; its oldest go first. `256MiB` if not set.
+    #[serde(default)]
+    pub(crate) results_per_tenant: Option<SizeText>,
+    /// How long a key answers for the call that was made under it. `1d` if not set.
+    #[serde(default)]
+    pub(crate) keys_for: Option<PauseText>,
+    /// Largest size of the file, besides its log; as large as the disk if not set.
+    #[serde(default)]
+    pub(crate) max_size: Option<SizeText>,
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Limits {
+    /// Calls of one batch that run; the rest is answered "not run". 64 if not set.
+    pub(crate) max_calls: Option<u32>,
+    /// Calls of one batch that run at the same time. 128 if not set.
+    pub(crate) per_batch: Option<u32>,
+    /// Calls of one source that run at the same time. 128 if not set.
+    pub(crate) per_source: Option<u32>,
+    /// Calls of one tenant that run at the same time. 256 if not set.
+    pub(crate) per_tenant: Option<u32>,
+    /// How long a call waits for a free place before it is answered "busy". `1m` if not set.
+    pub(crate) queue: Option<PauseText>,
+    /// How long a call may run, all attempts together, unless its tool says otherwise. `1m` if
+    /// not set.
+    pub(crate) timeout: Option<PauseText>,
+    /// How long a call may still answer after it was cancelled. `500ms` if not set.
+    pub(crate) grace: Option<PauseText>,
+    /// How long an answer that comes too late is still listened for, so that the record of a call
+    /// that may have changed something can say how it ended. `30s` if not set.
+    pub(crate) late: Option<PauseText>,
+    /// How long after a call whose outcome nobody knows the same call is held back, unless a
+    /// person lets it run. `10m` if not set, `0s`: never.
+    pub(crate) guard: Option<PauseText>,
+    /// How often a call that is harmless to repeat is tried again. 2 if not set.
+    pub(crate) retries: Option<u32>,
+    /// Wait before the first repetition; it doubles with each. `100ms` if not set.
+    pub(crate) backoff: Option<PauseText>,
+    /// Largest result that a model is shown. `256KiB` if not set.
+    pub(crate) max_result: Option<SizeText>,
+    /// How long an approval may be waited for. `10m` if not set.
+    pub(crate) ticket_lifetime: Option<PauseText>,
+}

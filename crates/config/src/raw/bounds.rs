@@ -1,0 +1,39 @@
+//! What a server takes from whoever comes.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{PauseText, SizeText};
+
+/// What the server takes from whoever comes; read when it starts.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Bounds {
+    /// Largest body of a request. `4MiB` if not set.
+    pub(crate) body: Option<SizeText>,
+    /// Largest head of a request, `4KiB` at the least. `32KiB` if not set.
+    pub(crate) head: Option<SizeText>,
+    /// Headers of one request. 100 if not set.
+    pub(crate) headers: Option<u32>,
+    /// How long a head may take, from the connection or from the last answer on. `10s` if not set.
+    pub(crate) head_time: Option<PauseText>,
+    /// How long a body may pause. `15s` if not set.
+    pub(crate) body_pause: Option<PauseText>,
+    /// How long a whole body may take. `1m` if not set.
+    pub(crate) body_time: Option<PauseText>,
+    /// How long an answer may wait for its reader. `30s` if not set.
+    pub(crate) stall: Option<PauseText>,
+    /// Connections at the same time, four fifths of the open files that the system allows at the
+    /// most. 4096, or as many as fit, if not set.
+    pub(crate) connections: Option<u32>,
+    /// Requests at the same time. 1024 if not set.
+    pub(crate) requests: Option<u32>,
+    /// Requests of one caller at the same time. 64 if not set.
+    pub(crate) per_caller: Option<u32>,
+    /// Sessions of older MCP clients at the same time. 10000 if not set.
+    pub(crate) sessions: Option<u32>,
+    /// MCP calls that wait for the answer of a person at the same time. 1000 if not set.
+    pub(crate) waiting: Option<u32>,
+    /// How long such a call waits. `5m` if not set.
+    pub(crate) patience: Option<PauseText>,
+}

@@ -1,0 +1,87 @@
+//! The door of the process: where it listens, under which names, and for whom.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::Bounds;
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Server {
+    /// Address and port to listen on: `127.0.0.1:7411`.
+    pub(crate) listen: Option<String>,
+    /// How others reach this server: `https://crib.example.com`. Tokens of issuers are made out
+    /// to it, and requests may call the server by its host.
+    pub(crate) url: Option<String>,
+    /// Further names that requests may call this server by: `crib.internal`, with a port or
+    /// without.
+    pub(crate) hosts: Vec<String>,
+    /// The addresses of the proxies that end TLS before this server: `10.0.0.5`, `10.0.0.0/8`.
+    /// Nobody else may connect but programs of this machine.
+    pub(crate) behind_proxy: Vec<String>,
+    /// TLS of our own, where no proxy ends it.
+    pub(crate) tls: Option<Tls>,
+    /// Keys of programs; `toolcrib token NAME --key` makes one.
+    pub(crate) key: Vec<Key>,
+    pub(crate) limits: Bounds,
+    /// Whose signed tokens are accepted (OAuth 2.1, `OpenID` Connect).
+    pub(crate) issuer: Vec<Issuer>,
+}
+
+/// Files in PEM, which are read at the start.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Tls {
+    /// The certificate, and after it those that lead to one that clients know.
+    pub(crate) certificate: String,
+    /// Its private key.
+    pub(crate) key: String,
+}
+
+/// An issuer of signed tokens (JWT), which must be made out to the `url` of this server, or to
+/// `/mcp` or `/mcp/PROFILE` beneath it.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Issuer {
+    /// The issuer as its tokens name it, letter by letter: `https://id.example.com`.
+    pub(crate) url: String,
+    /// Where its keys are, if they are not where it says.
+    pub(crate) jwks: Option<String>,
+    /// Private addresses at which it may say that its keys are: `10.0.0.0/8`, `127.0.0.1:8080`.
+    #[serde(default)]
+    pub(crate) private: Vec<String>,
+    /// Whom its callers belong to; `default` if not set. Two issuers cannot share one.
+    pub(crate) tenant: Option<String>,
+    /// The claim that names a tenant within this one: `org_id`. Its value stands with `/` after
+    /// it.
+    pub(crate) tenant_claim: Option<String>,
+    /// The claim that names the caller; `sub` if not set.
+    pub(crate) subject_claim: Option<String>,
+    /// The claim that holds the scopes, as a list or as words; `scope` if not set.
+    pub(crate) scope_claim: Option<String>,
+    /// Scopes that all its callers have besides.
+    #[serde(default)]
+    pub(crate) scopes: Vec<String>,
+}
+
+/// Whose key it is, and what it opens. The key itself stands nowhere.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Key {
+    /// The part of the key before its dot: letters, digits, `_` and `-`.
+    #[schemars(regex(pattern = r"^[A-Za-z0-9_-]{1,64}$"))]
+    pub(crate) id: String,
+    /// The SHA-256 of the whole key, in hexadecimal digits.
+    #[schemars(regex(pattern = r"^[0-9a-f]{64}$"))]
+    pub(crate) sha256: String,
+    /// Who comes with it; the `id` if not set. Two keys may be one's, so that one can take the
+    /// place of the other.
+    pub(crate) subject: Option<String>,
+    /// Whom the caller belongs to: records, approvals and results of others are not there for it.
+    /// `default` if not set.
+    pub(crate) tenant: Option<String>,
+    /// What it opens: `tools`, `tools:read`, `profile:NAME`, `operator`, and words of the rules.
+    pub(crate) scopes: Vec<String>,
+    /// When it ends: `2027-01-31`, or `2027-01-31T12:00:00Z`.
+    pub(crate) expires: Option<String>,
+}

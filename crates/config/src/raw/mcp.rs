@@ -1,0 +1,73 @@
+//! One MCP server.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{PauseText, SecretText};
+
+/// A server of the Model Context Protocol: `command` for one that is started, `url` for one that
+/// is reached.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Mcp {
+    /// The program and its arguments, which no shell sees.
+    pub(crate) command: Option<Vec<String>>,
+    /// The address of the server.
+    pub(crate) url: Option<String>,
+    /// Variables of the program; it gets these and a few harmless ones, and nothing else.
+    pub(crate) env: BTreeMap<String, SecretText>,
+    /// The folder that the program runs in; if not set, an empty one of its own.
+    pub(crate) cwd: Option<String>,
+    /// Headers that go with each request.
+    pub(crate) headers: BTreeMap<String, SecretText>,
+    /// The token of the `Authorization` header.
+    pub(crate) bearer: Option<SecretText>,
+    /// Signs in by OAuth 2.1, as the protocol demands it.
+    pub(crate) oauth: Option<OAuth>,
+    /// Private addresses that may be reached besides `url`: `10.0.0.0/8`, `127.0.0.1:9000`.
+    pub(crate) private: Vec<String>,
+    /// Who shares one connection: all callers, one conversation, or one caller.
+    pub(crate) share: Option<Share>,
+    /// How long start, connection and handshake may take. `30s` if not set.
+    pub(crate) connect_timeout: Option<PauseText>,
+    /// How long all pages of a list may take. `30s` if not set.
+    pub(crate) list_timeout: Option<PauseText>,
+    /// How long a call may take without a report of progress. `1m` if not set.
+    pub(crate) call_timeout: Option<PauseText>,
+    /// How long a call may take in all. `15m` if not set.
+    pub(crate) longest_call: Option<PauseText>,
+    /// How often the list is asked for where the server does not say that it changes.
+    pub(crate) poll: Option<PauseText>,
+    /// Stops a server that was idle for this long; the next call starts it again.
+    pub(crate) idle_stop: Option<PauseText>,
+    /// Whether what the server says about itself goes into the system prompt. `true` if not set.
+    pub(crate) instructions: Option<bool>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Share {
+    Shared,
+    Session,
+    Caller,
+}
+
+/// How we present ourselves to an authorization server.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct OAuth {
+    /// A client that was registered by hand.
+    pub(crate) client_id: Option<String>,
+    /// The secret of that client.
+    pub(crate) client_secret: Option<SecretText>,
+    /// The address of our client metadata document.
+    pub(crate) client_metadata: Option<String>,
+    /// The scopes that are asked for.
+    pub(crate) scopes: Vec<String>,
+    /// The folder of the tokens.
+    pub(crate) tokens: Option<String>,
+    /// Signs in as the program itself, without a person.
+    pub(crate) machine: bool,
+}

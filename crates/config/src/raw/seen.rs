@@ -1,0 +1,63 @@
+//! What the process tells of itself.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{PauseText, SecretText};
+
+/// The log, on standard error.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Log {
+    /// How much is told: `info` has a line for each call, `debug` one for each request, `trace`
+    /// what libraries say. `warn` if not set.
+    pub(crate) level: Option<LevelWord>,
+    /// Lines for people or lines of JSON. `text` if not set.
+    pub(crate) format: Option<FormWord>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LevelWord {
+    Off,
+    Error,
+    Warn,
+    Info,
+    Debug,
+    Trace,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum FormWord {
+    Text,
+    Json,
+}
+
+/// Traces and figures for an OpenTelemetry collector.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Telemetry {
+    /// The collector, which takes OTLP over HTTP: `http://127.0.0.1:4318`.
+    pub(crate) otlp: String,
+    /// Headers that go with each message.
+    #[serde(default)]
+    pub(crate) headers: BTreeMap<String, SecretText>,
+    /// What this server is called there. `toolcrib` if not set.
+    pub(crate) service: Option<String>,
+    /// How often figures are sent. `30s` if not set.
+    pub(crate) interval: Option<PauseText>,
+}
+
+/// The record of what was decided and how it ended.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Audit {
+    /// The file that records are added to: `audit.jsonl`.
+    pub(crate) file: String,
+    /// Whether calls that may change something are refused while nothing can be recorded. Yes if
+    /// not set.
+    pub(crate) required: Option<bool>,
+}

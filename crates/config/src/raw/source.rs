@@ -1,0 +1,42 @@
+//! One source: which tools, from where, under which names.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Mcp, OpenApi, PauseText, Toolsets};
+
+/// An owner of tools: exactly one of `mcp`, `openapi` and `basics`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Source {
+    /// The name of the source: letters, digits, `_` and `-`.
+    #[schemars(regex(pattern = r"^[A-Za-z0-9_-]{1,64}$"))]
+    pub(crate) id: String,
+    /// `false` leaves the source out without forgetting it.
+    pub(crate) enabled: Option<bool>,
+    /// What stands with `__` before the names of its tools: the `id` if not set, `""` for none.
+    pub(crate) prefix: Option<String>,
+    /// Takes these tools only: patterns with `*` and `?` over the names that the source gives.
+    #[serde(default)]
+    pub(crate) include: Vec<String>,
+    /// Leaves these tools out, also if they are included.
+    #[serde(default)]
+    pub(crate) exclude: Vec<String>,
+    /// How long the source may take to list its tools. `30s` if not set.
+    pub(crate) timeout: Option<PauseText>,
+    /// A server of the Model Context Protocol.
+    pub(crate) mcp: Option<Mcp>,
+    /// An API with an `OpenAPI` document.
+    pub(crate) openapi: Option<OpenApi>,
+    /// Tools that are built in: `true` for all of them, or their names.
+    pub(crate) basics: Option<Basics>,
+    /// How the operations of an API are grouped.
+    pub(crate) toolsets: Option<Toolsets>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum Basics {
+    All(bool),
+    Named(Vec<String>),
+}

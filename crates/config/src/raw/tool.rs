@@ -1,0 +1,84 @@
+//! What is changed of one tool.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{PauseText, SizeText};
+
+/// What is changed of a tool; what is left out stays as its source says it.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Tool {
+    /// `false` takes the tool away from everybody.
+    pub(crate) enabled: Option<bool>,
+    /// If it is chosen, it alone is shown, with capabilities and its companions.
+    pub(crate) exclusive: Option<bool>,
+    /// Shown whenever it is enabled, whatever was chosen.
+    pub(crate) capability: Option<bool>,
+    /// Its answer is the answer: it ends the turn and must be called alone.
+    pub(crate) takes_control: Option<bool>,
+    /// Tools that stay beside this one when it is the chosen exclusive tool.
+    pub(crate) companions: Option<Vec<String>>,
+    /// What a call does to the world.
+    pub(crate) effect: Option<EffectWord>,
+    /// Repeating a call is harmless.
+    pub(crate) idempotent: Option<bool>,
+    /// How long one call may run, all attempts together.
+    pub(crate) timeout: Option<PauseText>,
+    /// Largest result that a model is shown.
+    pub(crate) max_result: Option<SizeText>,
+    /// How often a call that is harmless to repeat is tried again.
+    pub(crate) retries: Option<u32>,
+    /// The name for people.
+    pub(crate) title: Option<String>,
+    /// One line, shown while the tool is not loaded.
+    pub(crate) summary: Option<String>,
+    /// What a model reads about the tool.
+    pub(crate) description: Option<String>,
+    /// The group that the tool belongs to.
+    pub(crate) category: Option<String>,
+    /// What the tool does, in words that rules can name.
+    pub(crate) actions: Option<Vec<String>>,
+    /// Words that rules and choices can name.
+    pub(crate) tags: Option<Vec<String>>,
+    /// Checks that the host should run on an answer that used this tool.
+    pub(crate) checks: Option<Vec<String>>,
+    /// Why a person is asked before every call; `""`: nobody is, unless the rules say so.
+    pub(crate) approval: Option<String>,
+    /// How arguments meet the schema: refused, put right where that is plain, or not looked at.
+    pub(crate) validation: Option<ValidationWord>,
+    /// What the tool adds to the prompts.
+    pub(crate) guidance: Guidance,
+}
+
+/// What a tool adds to the prompts.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Guidance {
+    /// For the system prompt.
+    pub(crate) system: Option<String>,
+    /// For the user prompt.
+    pub(crate) user: Option<String>,
+    /// How to write about its results in the system prompt, once the tool was used.
+    pub(crate) system_format: Option<String>,
+    /// The same for the user prompt.
+    pub(crate) user_format: Option<String>,
+    /// Repeated with every turn.
+    pub(crate) reminder: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum EffectWord {
+    Read,
+    Write,
+    Destroy,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ValidationWord {
+    Strict,
+    Coerce,
+    Off,
+}

@@ -1,0 +1,61 @@
+//! What the file says of an API, as its source gets it.
+
+use std::sync::{Arc, Mutex};
+
+use toolcrib_config::Maker;
+use toolcrib_core::{Source, SourceId};
+use toolcrib_mcp::ServerSettings;
+use toolcrib_openapi::{ApiSettings, ApiSource, Credential};
+
+use crate::workshop::{Workshop, config};
+
+/// Keeps what it is to make sources of.
+#[derive(Default)]
+struct Listening(Mutex<Vec<ApiSettings>>);
+
+impl Maker for Listening {
+    fn mcp(&self, _: &str, _: ServerSettings) -> Arc<dyn Source> {
+        unreachable!("no such test")
+    }
+
+    fn api(&self, id: &str, settings: ApiSettings) -> Arc<dyn Source> {
+        self.0.lock().unwrap().push(settings.clone());
+        Arc::new(ApiSource::new(SourceId::new(id), settings))
+    }
+}
+
+#[test]
+fn the_user_of_basic_may_be_a_key_and_is_a_secret_then() {
+    let text = r#"
+[[source]]
+id = "stripe"
+openapi = { document = "api.json", auth = { basic = { user = "${env:STRIPE_KEY}", password = "" } } }
+
+[[source]]
+id = "jira"
+openapi = { document = "api.json", auth = { basic = { user = "ann@example.com", password = "${env:JIRA}" } } }
+"#;
+    let workshop = Workshop::default();
+    workshop.set("STRIPE_KEY", "key-as-the-user");
+    workshop.set("JIRA", "token-of-jira");
+    let heard = Listening::default();
+    let built = config(text).build(&workshop, &heard);
+    let heard = heard.0.into_inner().unwrap();
+    let shown: Vec<_> = heard
+        .iter()
+        .map(|settings| {
+            let Credential::Basic { user, password } = &settings.credentials["*"] else {
+                unreachable!("another credential")
+            };
+            let kept = |name: &str| settings.secrets.iter().any(|it| it.expose() == name);
+            (user.expose(), password.expose(), kept("key-as-the-user"), kept("ann@example.com"))
+        })
+        .collect();
+    assert_eq!(
+        shown,
+        [("key-as-the-user", "", true, false), ("ann@example.com", "token-of-jira", false, false),]
+    );
+    let said = "key-as-the-user token-of-jira ann@example.com";
+    assert_eq!(built.redactor.text(said), "[secret] [secret] ann@example.com");
+    assert!(!format!("{heard:?}").contains("key-as-the-user"));
+}

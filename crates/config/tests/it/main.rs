@@ -1,0 +1,21 @@
+//! The crate through its doors.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test stops at what it does not expect"
+)]
+
+mod any;
+mod api;
+mod build;
+mod examine;
+mod foreign;
+mod front;
+mod import;
+mod live;
+mod owners;
+mod read;
+mod schema;
+mod secrets;
+mod shelves;
+mod workshop;

@@ -1,0 +1,123 @@
+//! Secrets stay where they are sent, whatever a source says.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::json;
+use toolcrib_config::{Lookup, Maker};
+use toolcrib_core::{
+    BatchOptions, BoxFuture, Call, Caller, Content, Effect, ErrorKind, RawArguments, Request,
+    Source, SourceError, ToolError, ToolOutcome, Toolset, raw_tool,
+};
+use toolcrib_engine::Crib;
+use toolcrib_mcp::{ServerSettings, Transport};
+use toolcrib_openapi::ApiSettings;
+use toolcrib_testkit::spec;
+
+use crate::workshop::config;
+
+/// Variables whose values are their names with a tail, and files likewise.
+struct Named;
+
+/// Makes sources that say all they were given.
+struct Telling;
+
+struct Teller(String);
+
+impl Lookup for Named {
+    fn env(&self, name: &str) -> Option<String> {
+        Some(format!("value-of-{name}"))
+    }
+
+    fn file(&self, path: &Path) -> io::Result<String> {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        Ok(format!("first-line-of-{name}\nsecond-line-of-{name}\n"))
+    }
+}
+
+impl Maker for Telling {
+    fn mcp(&self, _: &str, settings: ServerSettings) -> Arc<dyn Source> {
+        let Transport::Stdio(stdio) = settings.transport else { unreachable!("no such test") };
+        let told = stdio.environment.iter().map(|(name, value)| (name, value.expose()));
+        Arc::new(Teller(json!(told.collect::<std::collections::BTreeMap<_, _>>()).to_string()))
+    }
+
+    fn api(&self, _: &str, _: ApiSettings) -> Arc<dyn Source> {
+        unreachable!("no such test")
+    }
+}
+
+impl Source for Teller {
+    fn load(&self) -> BoxFuture<'_, Result<Toolset, SourceError>> {
+        Box::pin(async {
+            if self.0.contains("fails twice") {
+                let cause = SourceError::new("no folder").because("os error 2");
+                return Err(SourceError::new("it fails: no folder").because(cause));
+            }
+            if self.0.contains("fails") {
+                return Err(SourceError::new("it fails").because(self.0.clone()));
+            }
+            let (told, thrown) = (self.0.clone(), self.0.clone());
+            let mut tell = spec("tell", Effect::Read);
+            tell.description.clone_from(&told);
+            let tell = raw_tool(tell, move |_, _| {
+                let told = told.clone();
+                async move { ToolOutcome::Done(Content::text(told)) }
+            });
+            let throw = raw_tool(spec("throw", Effect::Read), move |_, _| {
+                let error = ToolError::new(ErrorKind::Internal, thrown.clone());
+                async move { ToolOutcome::Failed(error) }
+            });
+            Toolset::of([tell, throw]).map_err(|error| SourceError::new("no").because(error))
+        })
+    }
+}
+
+async fn crib(environment: &str) -> Crib {
+    let text = format!(
+        "[[source]]\nid = \"a\"\n[source.mcp]\ncommand = [\"x\"]\n[source.mcp.env]\n{environment}"
+    );
+    let built = config(&text).build(&Named, &Telling);
+    built
+        .sources
+        .into_iter()
+        .fold(Crib::builder(), toolcrib_engine::CribBuilder::placed)
+        .build()
+        .await
+}
+
+const ENVIRONMENT: &str = r#"
+KEY = "${env:ONE}"
+LINE = "Bearer ${env:TWO}"
+PEM = "${file:three}"
+PASSWORD = "written-out"
+MODE = "plain mode"
+"#;
+
+#[tokio::test]
+async fn what_a_server_says_of_its_secrets_is_masked_and_the_rest_is_not() {
+    let crib = crib(ENVIRONMENT).await;
+    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let told = r#"{"KEY":"[secret]","LINE":"Bearer [secret]","MODE":"plain mode","PASSWORD":"[secret]","PEM":"[secret]"}"#;
+    assert_eq!(plan.get("a__tell").unwrap().listed.spec.description, told);
+    let calls = ["a__tell", "a__throw"].map(|name| Call::new(name, name, RawArguments::Absent));
+    let report = crib.run_with(&plan, calls.into(), BatchOptions::default()).await;
+    for response in &report.responses {
+        assert!(response.text().contains(told), "{}", response.text());
+    }
+}
+
+#[tokio::test]
+async fn an_error_of_the_start_is_masked_with_its_causes() {
+    let crib = crib("KEY = \"${env:ONE}\"\nMODE = \"fails\"\n").await;
+    let states = crib.sources();
+    assert_eq!(states[0].error.as_deref(), Some(r#"it fails: {"KEY":"[secret]","MODE":"fails"}"#));
+}
+
+#[tokio::test]
+async fn a_masked_error_tells_nothing_twice() {
+    let crib = crib("KEY = \"${env:ONE}\"\nMODE = \"fails twice\"\n").await;
+    let states = crib.sources();
+    assert_eq!(states[0].error.as_deref(), Some("it fails: no folder: os error 2"));
+}

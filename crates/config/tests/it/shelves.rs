@@ -1,0 +1,146 @@
+//! Prompts and resources under the wishes of the file.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use toolcrib_config::{Live, Maker, Means};
+use toolcrib_core::{
+    About, BatchOptions, BoxFuture, CallContext, Caller, Fields, Holdings, Inquiry, Kind, Library,
+    Said, Source, SourceError, Stocked, ToolError, Toolset, Visitor,
+};
+use toolcrib_engine::Crib;
+use toolcrib_mcp::ServerSettings;
+use toolcrib_openapi::ApiSettings;
+
+use crate::build::crib;
+use crate::workshop::{Workshop, config};
+
+/// A server of the name `id`, which says the secret wherever it can.
+struct Teller(String);
+
+fn fields(value: Value) -> Fields {
+    serde_json::from_value(value).unwrap()
+}
+
+impl Library for Teller {
+    fn load(&self) -> BoxFuture<'_, Result<Holdings, SourceError>> {
+        let prompt =
+            |name: &str| Arc::new(fields(json!({ "name": name, "description": "hidden-word" })));
+        let resource = |uri: &str| Arc::new(fields(json!({ "uri": uri, "name": uri })));
+        let template = json!({ "uriTemplate": "file:///{+path}", "name": "file" });
+        let said = Said {
+            server: fields(json!({ "name": self.0 })),
+            capabilities: fields(json!({ "resources": {} })),
+            ..Said::default()
+        };
+        Box::pin(std::future::ready(Ok(Holdings {
+            prompts: vec![prompt("ask"), prompt("b__ask"), prompt("leave")],
+            resources: vec![resource("file:///open"), resource("file:///closed/a")],
+            templates: vec![Arc::new(fields(template))],
+            said: Arc::new(said),
+            ..Holdings::default()
+        })))
+    }
+
+    fn answer<'a>(
+        &'a self,
+        inquiry: Inquiry,
+        _: &'a CallContext,
+    ) -> BoxFuture<'a, Result<Fields, ToolError>> {
+        let said = json!({ "of": self.0, "params": inquiry.params, "word": "hidden-word" });
+        Box::pin(std::future::ready(Ok(fields(said))))
+    }
+}
+
+struct Tellers;
+
+impl Maker for Tellers {
+    fn mcp(&self, id: &str, _: ServerSettings) -> Arc<dyn Source> {
+        Arc::new(Stocked::new(Toolset::default(), Arc::new(Teller(id.to_owned()))))
+    }
+
+    fn api(&self, _: &str, _: ApiSettings) -> Arc<dyn Source> {
+        unreachable!("no such test")
+    }
+}
+
+async fn ask(crib: &Crib, about: About, params: Value) -> Result<Fields, ToolError> {
+    let visitor = Visitor { caller: Arc::new(Caller::local()), session: None };
+    let inquiry = Inquiry { about, params: fields(params) };
+    crib.inquire(&visitor, inquiry, BatchOptions::default()).await
+}
+
+const FILE: &str = r#"
+[[source]]
+id = "a"
+exclude = ["leave", "file:///closed/*"]
+mcp = { command = ["x"], env = { KEY = "${env:KEY}" } }
+
+[[source]]
+id = "a__b"
+prefix = "a__b"
+include = ["nothing"]
+mcp = { command = ["x"] }
+"#;
+
+#[tokio::test]
+async fn prompts_and_addresses_are_had_as_tools_are() {
+    let workshop = Workshop::default();
+    workshop.set("KEY", "hidden-word");
+    let crib = crib(&config(FILE).build(&workshop, &Tellers)).await;
+    let stock = crib.stock();
+    let listed = |kind, key: &str| {
+        stock.all(kind).map(|offer| offer.definition[key].clone()).collect::<Vec<_>>()
+    };
+    // `a__b__ask` would be a prompt of the other source.
+    assert_eq!(listed(Kind::Prompt, "name"), ["a__ask"]);
+    assert_eq!(listed(Kind::Prompt, "description"), ["[secret]"]);
+    assert_eq!(listed(Kind::Resource, "uri"), ["file:///open"]);
+    let said = |params: Value| fields(json!({ "of": "a", "params": params, "word": "[secret]" }));
+    let asked = ask(&crib, About::Prompt, json!({ "name": "a__ask" })).await.unwrap();
+    assert_eq!(asked, said(json!({ "name": "ask" })));
+    for uri in ["file:///open", "file:///else"] {
+        let read = ask(&crib, About::Resource, json!({ "uri": uri })).await.unwrap();
+        assert_eq!(read, said(json!({ "uri": uri })));
+    }
+    let reference = |name: &str| json!({ "ref": { "type": "ref/prompt", "name": name } });
+    let completed = ask(&crib, About::Completion, reference("a__ask")).await.unwrap();
+    assert_eq!(completed, said(reference("ask")));
+    for gone in ["file:///closed/a", "file:///closed/b", "a__file:///open"] {
+        assert!(ask(&crib, About::Resource, json!({ "uri": gone })).await.is_err(), "{gone}");
+    }
+    for gone in ["ask", "a__leave", "a__b__ask"] {
+        assert!(ask(&crib, About::Prompt, json!({ "name": gone })).await.is_err(), "{gone}");
+    }
+}
+
+#[tokio::test]
+async fn a_profile_with_one_source_stands_for_its_server() {
+    let source = |id: &str, prefix: &str| {
+        format!("[[source]]\nid = \"{id}\"\nprefix = \"{prefix}\"\nmcp = {{ command = [\"x\"] }}\n")
+    };
+    let profile = |name: &str, sources: &str| {
+        format!("[profile.{name}]\nsources = [{sources}]\nallow = [\"*\"]\n")
+    };
+    let text = [
+        source("bare", ""),
+        source("named", "named"),
+        profile("one", "\"bare\""),
+        profile("prefixed", "\"named\""),
+        profile("both", "\"bare\", \"named\""),
+    ];
+    let means = Means::new(Arc::new(Workshop::default()), Arc::new(Tellers));
+    let live = Live::start(&config(&text.concat()), means).await.unwrap();
+    let sole = |profile: &str| live.view(profile).unwrap().sole();
+    assert_eq!(sole("one").unwrap().server["name"], "bare");
+    assert_eq!((sole("prefixed"), sole("both"), live.crib().sole()), (None, None, None));
+    let one = live.view("one").unwrap();
+    let offers = one.stock();
+    let executor = one.executor();
+    let caller = Caller::local();
+    let seen = offers.seen(Kind::Prompt, &caller, executor.policy());
+    let seen: Vec<_> = seen.map(|offer| offer.definition["name"].clone()).collect();
+    assert_eq!(seen, ["ask", "b__ask", "leave"]);
+    live.reload(&source("bare", ""), "crib.toml").await.unwrap();
+    assert_eq!(live.crib().sole().unwrap().server["name"], "bare");
+}
