@@ -1,14 +1,26 @@
 //! The command line: what there is to say, and who answers it.
 
 mod arguments;
+mod audit;
 mod call;
+mod calls;
+mod connect;
+mod doctor;
+mod host;
 mod interrupt;
 mod lock;
 mod output;
+mod pipes;
 mod plan;
 mod policy;
+mod remote;
 mod room;
 mod run;
+mod serve;
+mod setup;
+mod supply;
+mod tickets;
+mod token;
 mod tools;
 
 use std::io;
@@ -16,10 +28,14 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 use serde_json::json;
+use toolcrib::config::LogSettings;
 
-use arguments::{Cli, Command};
+use arguments::{AuditCommand, CONFIG, Cli, Command, RoomCommand};
 use output::Output;
-use room::Room;
+pub(crate) use output::escaped;
+use room::{Deed, Need, Room};
+
+use crate::telemetry::log;
 
 /// How a command ended; scripts read these numbers, and `toolcrib --help` names them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,38 +69,128 @@ pub(crate) fn main() -> ExitCode {
     cli.global.color.write_global();
     let output = Output { json: cli.global.json };
     quiet_panics();
-    match answer(cli, &output) {
-        Ok(end) => end.code(),
+    let started = if cli.global.log.is_empty() {
+        Ok(())
+    } else {
+        // What is said before a file is read is said in the same form.
+        cli.global.start_log(LogSettings::default())
+    };
+    let end = ended(started.and_then(|()| answer(cli, &output)), &output);
+    log::flush();
+    end.code()
+}
+
+fn ended(answer: anyhow::Result<End>, output: &Output) -> End {
+    match answer {
+        Ok(end) => end,
         // Whoever reads us has seen enough.
-        Err(error) if is_broken_pipe(&error) => End::Done.code(),
+        Err(error) if is_broken_pipe(&error) => End::Done,
         Err(error) => {
             output.error(&error);
-            End::Unusable.code()
+            End::Unusable
         }
     }
 }
 
 fn answer(cli: Cli, output: &Output) -> anyhow::Result<End> {
-    let room = || Room::open(&cli.global);
-    match cli.command {
-        Command::Tools(filter) => tools::list(&room()?, output, &filter),
-        Command::Show { name } => tools::show(&room()?, output, &name),
-        Command::Plan { request, dialect, strict } => {
-            plan::plan(&room()?, output, &request, dialect.map(|dialect| (dialect, strict)))
+    let Cli { global, command } = cli;
+    match command {
+        Command::Policy(command) => policy::policy(&global, output, command),
+        Command::Import { file } => setup::import(output, &file),
+        Command::Check { schema: true, .. } => setup::print_schema(output),
+        Command::Check { file, schema: false } => {
+            setup::check(output, &file.or(global.config).unwrap_or_else(|| CONFIG.into()))
         }
-        Command::Why { name, request } => plan::why(&room()?, output, &request, &name),
-        Command::Call { name, arguments, yes } => {
-            call::call(&room()?, output, &name, arguments.as_deref(), yes)
-        }
-        Command::Run { dialect, request } => run::run(&room()?, output, dialect, &request),
-        Command::Lock { check, file } => lock::lock(&room()?, output, &file, check),
-        Command::Policy(command) => policy::policy(&cli.global, output, command),
         Command::Completion { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "toolcrib", &mut script);
             prose(output, "script", &String::from_utf8_lossy(&script))
         }
+        Command::Serve(words) => serve::serve(&global, output, &words),
+        Command::Mcp { file } => pipes::mcp(&global, output, file.as_ref()),
+        Command::Connect { client, url, sign_in } => {
+            connect::connect(&global, output, client, (&url, sign_in))
+        }
+        Command::Calls(words) => calls::calls(&global, output, &words),
+        Command::Tickets(words) => tickets::tickets(&global, output, &words),
+        Command::Sources(words) => supply::sources(&global, output, &words),
+        Command::Audit(AuditCommand::Verify { file }) => {
+            audit::verify(&global, output, file.as_ref())
+        }
+        Command::Token(words) => token::token(&global, output, &words),
+        Command::Openapi => {
+            output.value(&crate::http::openapi::document())?;
+            Ok(End::Done)
+        }
         Command::Manual => prose(output, "manual", include_str!("../../../docs/manual.md")),
+        Command::Room(command) => {
+            let deed = match &command {
+                RoomCommand::Call { .. } | RoomCommand::Run { .. } => Deed::Call,
+                RoomCommand::Tools(_)
+                | RoomCommand::Show { .. }
+                | RoomCommand::Plan { .. }
+                | RoomCommand::Why { .. }
+                | RoomCommand::Lock { .. }
+                | RoomCommand::Doctor { .. }
+                | RoomCommand::Login { .. } => Deed::Look,
+            };
+            let Some(room) = Room::open(&global, output, (needed(&command), deed))? else {
+                return Ok(End::Interrupted);
+            };
+            let end = within(&room, output, command);
+            room.close();
+            end
+        }
+    }
+}
+
+/// The sources that a command cannot do without.
+fn needed(command: &RoomCommand) -> Need<'_> {
+    match command {
+        RoomCommand::Call { name, .. } | RoomCommand::Show { name } => Need::Tool(name),
+        RoomCommand::Doctor { sources } => Need::Sources(sources),
+        RoomCommand::Tools(filter) => Need::Sources(filter.source.as_slice()),
+        RoomCommand::Login { .. } => Need::None,
+        RoomCommand::Plan { .. }
+        | RoomCommand::Why { .. }
+        | RoomCommand::Run { .. }
+        | RoomCommand::Lock { .. } => Need::All,
+    }
+}
+
+fn within(room: &Room, output: &Output, command: RoomCommand) -> anyhow::Result<End> {
+    // Whoever finds what they look for need not hear of sources that they do not need.
+    let has_all = match &command {
+        RoomCommand::Call { name, .. } | RoomCommand::Show { name } => {
+            room.crib.catalog().get(name).is_some()
+        }
+        RoomCommand::Doctor { .. } => true,
+        RoomCommand::Tools(_)
+        | RoomCommand::Plan { .. }
+        | RoomCommand::Why { .. }
+        | RoomCommand::Run { .. }
+        | RoomCommand::Lock { .. }
+        | RoomCommand::Login { .. } => false,
+    };
+    if !has_all {
+        room.note_failed(output);
+    }
+    match command {
+        RoomCommand::Tools(filter) => tools::list(room, output, &filter),
+        RoomCommand::Show { name } => tools::show(room, output, &name),
+        RoomCommand::Plan { request, dialect, strict } => {
+            plan::plan(room, output, &request, dialect.map(|dialect| (dialect, strict)))
+        }
+        RoomCommand::Why { name, request } => plan::why(room, output, &request, &name),
+        RoomCommand::Call { name, arguments, yes } => {
+            call::call(room, output, &name, arguments.as_deref(), yes)
+        }
+        RoomCommand::Run { dialect, request, yes } => {
+            run::run(room, output, dialect, &request, yes)
+        }
+        RoomCommand::Lock { check, file } => lock::lock(room, output, file.as_deref(), check),
+        RoomCommand::Doctor { .. } => doctor::doctor(room, output),
+        RoomCommand::Login { source } => setup::login(room, output, &source),
     }
 }
 

@@ -1,28 +1,55 @@
-//! The one place that reads what is outside of the process: files and standard input.
+//! The one place that reads what is outside of the process: files, standard input, the environment.
+
+pub(crate) mod keys;
 
 use std::fs::File;
-use std::io::{BufRead, ErrorKind, IsTerminal, Read, stdin};
-use std::path::Path;
+use std::io::{self, BufRead, ErrorKind, IsTerminal, Read, stdin};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
+use toolcrib::config::Lookup;
 
 /// Largest file or message that is read, in bytes.
 const LARGEST: u64 = 16 * 1024 * 1024;
+/// More than any secret has: whoever takes it refuses it as too long.
+const LARGEST_SECRET: u64 = 1024 * 1024;
 
 /// The text of a file.
 pub(crate) fn file(path: &Path) -> Result<String> {
     let shown = path.display();
-    let file =
-        File::open(path).with_context(|| format!("cannot open `{shown}`: check the path"))?;
+    let file = open(path).with_context(|| format!("cannot open `{shown}`: check the path"))?;
     text(file).with_context(|| format!("cannot read `{shown}`"))
+}
+
+/// Opens what ends: a file, or a pipe that a shell has filled (`<(..)`).
+fn open(path: &Path) -> io::Result<File> {
+    let refused = |why| Err(io::Error::new(ErrorKind::InvalidInput, why));
+    let kind = std::fs::metadata(path)?.file_type();
+    if kind.is_dir() {
+        return refused("it is a folder");
+    }
+    // A named pipe without a writer keeps whoever opens it for ever; one of a shell has no name
+    // and its writer is there.
+    let is_of_shell = ["/dev/fd/", "/proc/self/fd/"].iter().any(|at| path.starts_with(at));
+    if !kind.is_file() && !is_of_shell {
+        return refused("it is no ordinary file");
+    }
+    File::open(path)
 }
 
 /// The text of a file, or `None` if there is no such file.
 pub(crate) fn file_if_any(path: &Path) -> Result<Option<String>> {
-    match File::open(path) {
+    match std::fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         _ => file(path).map(Some),
     }
+}
+
+/// When a file was written and how long it is; `None`: there is none.
+pub(crate) fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
+    let found = std::fs::metadata(path).ok()?;
+    Some((found.modified().ok()?, found.len()))
 }
 
 /// All of standard input.
@@ -35,11 +62,39 @@ pub(crate) fn person_is_there() -> bool {
     stdin().is_terminal()
 }
 
+/// Longest line of a person, in bytes.
+const LONGEST_LINE: u64 = 1024;
+
+/// Forgets what was typed before anybody was asked: it answers nothing.
+pub(crate) fn forget_typed() {
+    #[cfg(unix)]
+    if person_is_there() {
+        let queue = rustix::termios::QueueSelector::IFlush;
+        // Where it cannot be done, the answer that is read may be an old one, as everywhere else.
+        let _ = rustix::termios::tcflush(stdin(), queue);
+    }
+}
+
 /// What the person writes on one line; empty if the input ends.
 pub(crate) fn line() -> Result<String> {
     let mut line = Vec::new();
-    stdin().lock().take(1024).read_until(b'\n', &mut line)?;
-    Ok(String::from_utf8_lossy(&line).into_owned())
+    let mut input = stdin().lock();
+    input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)?;
+    if line.ends_with(b"\n") || (line.len() as u64) < LONGEST_LINE {
+        return Ok(String::from_utf8_lossy(&line).into_owned());
+    }
+    // What is left of a line that is too long must not answer the next question.
+    while !input.fill_buf()?.is_empty() {
+        let (taken, is_end) = match input.fill_buf()?.iter().position(|byte| *byte == b'\n') {
+            Some(end) => (end + 1, true),
+            None => (input.fill_buf()?.len(), false),
+        };
+        input.consume(taken);
+        if is_end {
+            break;
+        }
+    }
+    bail!("the line is longer than {LONGEST_LINE} bytes")
 }
 
 /// Writes a file whole or not at all.
@@ -55,6 +110,57 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
     written.with_context(context)
 }
 
+/// Where the references of a configuration lead.
+pub(crate) struct Outside;
+
+impl Lookup for Outside {
+    fn env(&self, name: &str) -> Option<String> {
+        variable(name)
+    }
+
+    fn file(&self, path: &Path) -> io::Result<String> {
+        let mut text = String::new();
+        open(path)?.take(LARGEST_SECRET).read_to_string(&mut text)?;
+        Ok(text)
+    }
+
+    #[cfg(unix)]
+    fn is_open_to_others(&self, path: &Path) -> bool {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::metadata(path).is_ok_and(|found| found.permissions().mode() & 0o077 != 0)
+    }
+}
+
+/// What a child may know of where it runs: nothing of it is a secret.
+const HARMLESS: [&str; 10] =
+    ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ"];
+
+/// The harmless part of our environment.
+pub(crate) fn inherited() -> Vec<(String, String)> {
+    HARMLESS.iter().filter_map(|name| Some(((*name).to_owned(), variable(name)?))).collect()
+}
+
+/// The folder for what is kept between runs, as the XDG directories name it.
+pub(crate) fn state_folder() -> Option<PathBuf> {
+    let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let state = absolute("XDG_STATE_HOME");
+    let state = state.or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
+    state.map(|state| state.join("toolcrib"))
+}
+
+/// Makes a folder that only its owner can look into, unless it is there.
+pub(crate) fn private_folder(path: &Path) -> io::Result<()> {
+    let mut folders = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut folders, 0o700);
+    folders.recursive(true).create(path)
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the one place that reads it")]
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
 fn text(from: impl Read) -> Result<String> {
     let mut bytes = Vec::new();
     from.take(LARGEST + 1).read_to_end(&mut bytes)?;
@@ -62,4 +168,28 @@ fn text(from: impl Read) -> Result<String> {
         bail!("it is longer than {LARGEST} bytes: split it");
     }
     String::from_utf8(bytes).context("it is no UTF-8 text: convert it")
+}
+
+/// Has a test end this process at a moment of its choice: `TOOLCRIB_TEST_DIES_AT=planned#3` at the
+/// third time that a call is planned.
+#[cfg(all(debug_assertions, unix))]
+pub(crate) fn dies_at() {
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    static MOMENT: OnceLock<(String, AtomicU32)> = OnceLock::new();
+    let Some(text) = variable("TOOLCRIB_TEST_DIES_AT") else { return };
+    let (moment, time) = text.split_once('#').unwrap_or((&text, "1"));
+    let time = time.parse().unwrap_or(1);
+    let _ = MOMENT.set((moment.to_owned(), AtomicU32::new(time)));
+    toolcrib::moment::watch(|reached| {
+        let Some((moment, left)) = MOMENT.get() else { return };
+        if moment == reached && left.fetch_sub(1, Ordering::AcqRel) == 1 {
+            anstream::eprintln!("dies at a moment of a test");
+            let _ = rustix::process::kill_process(
+                rustix::process::getpid(),
+                rustix::process::Signal::KILL,
+            );
+        }
+    });
 }

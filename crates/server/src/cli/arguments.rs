@@ -1,10 +1,18 @@
 //! The words of the command line, with help that teaches.
 
+mod global;
+mod remote;
+
+use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+
+pub(super) use global::Global;
+pub(super) use remote::{
+    AuditCommand, CallsWords, RemoteWords, SourceCommand, SourcesWords, TicketCommand, TicketsWords,
+};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done, 1 a call failed or a check found something, 2 the input cannot be used,
@@ -12,6 +20,9 @@ Exit codes: 0 done, 1 a call failed or a check found something, 2 the input cann
 
 Start with `toolcrib tools`, then `toolcrib call calculate '{\"expression\": \"6 * 7\"}'`;
 `toolcrib manual` teaches the rest by example.";
+
+/// The configuration that is looked for where the command is run.
+pub(super) const CONFIG: &str = "crib.toml";
 
 /// One tool layer for LLM agents: see, plan and run tools by hand.
 #[derive(Debug, Parser)]
@@ -23,56 +34,135 @@ pub(super) struct Cli {
     pub(super) command: Command,
 }
 
-/// What holds for every command.
-#[derive(Debug, Args)]
-pub(super) struct Global {
-    /// Print JSON and nothing else on standard output.
-    #[arg(long, global = true)]
-    pub(super) json: bool,
-    /// Who may see and call what: a file of rules. Without one, what may destroy is asked about.
-    #[arg(long, global = true, value_name = "FILE")]
-    pub(super) policy: Option<PathBuf>,
-    /// A scope of the caller, for the rules; may be repeated.
-    #[arg(long = "scope", global = true, value_name = "SCOPE")]
-    pub(super) scopes: Vec<String>,
-    /// Calls of one message that run; the rest is answered "not run".
-    #[arg(long, global = true, value_name = "N")]
-    pub(super) max_calls: Option<usize>,
-    /// How long one call may run, unless its tool says otherwise.
-    #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
-    pub(super) timeout: Option<Duration>,
-    /// When to colour.
-    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
-    pub(super) color: Color,
-}
-
-/// Up to a day: `30`, or `0.5`.
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().ok().filter(|seconds| *seconds > 0.0 && *seconds <= 86_400.0);
-    let seconds = seconds.ok_or("write a number of seconds from 0 to 86400, such as 30 or 0.5")?;
-    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Color {
-    Auto,
-    Always,
-    Never,
-}
-
-impl Color {
-    pub(super) fn write_global(self) {
-        match self {
-            Self::Auto => anstream::ColorChoice::Auto,
-            Self::Always => anstream::ColorChoice::Always,
-            Self::Never => anstream::ColorChoice::Never,
-        }
-        .write_global();
-    }
-}
-
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
+    #[command(flatten)]
+    Room(RoomCommand),
+    /// Look at a file of rules.
+    #[command(
+        subcommand,
+        after_help = "\
+Examples:
+  toolcrib policy check rules.toml
+  toolcrib policy explain rules.toml calculate --scope guest"
+    )]
+    Policy(PolicyCommand),
+    /// Make a configuration of another program's list of servers.
+    #[command(after_help = "\
+Reads what Claude Desktop, VS Code, Cursor, Windsurf, Zed or Cline keep, any `mcpServers`, and lists
+with `tool_assignment`. Secrets of variables and headers stay out: they become references, and a
+note says what to export. Arguments are copied as they are; a note tells which looks like a secret.
+
+Examples:
+  toolcrib import claude_desktop_config.json > crib.toml
+  toolcrib import .vscode/mcp.json > crib.toml")]
+    Import {
+        /// The file to read, or `-` for standard input.
+        file: PathBuf,
+    },
+    /// Tell everything that is wrong with a configuration; starts nothing.
+    #[command(after_help = "\
+Examples:
+  toolcrib check
+  toolcrib check crib.toml --json
+  toolcrib check --schema > crib.schema.json")]
+    Check {
+        /// The configuration; without one, that of `--config`, else `crib.toml`.
+        file: Option<PathBuf>,
+        /// Print the JSON Schema of the configuration, for editors, and check nothing.
+        #[arg(long)]
+        schema: bool,
+    },
+    /// Serve the tools to others, over HTTP on this machine.
+    #[command(after_help = "\
+Asks every caller for a token, which `toolcrib token` prints; the first start makes it. Follows the
+configuration when it changes. Ctrl-C lets what runs end, twice stops at once.
+
+Examples:
+  toolcrib serve
+  toolcrib serve crib.toml --listen 127.0.0.1:8000
+  curl -H \"Authorization: Bearer $(toolcrib token)\" http://127.0.0.1:7411/v1/tools")]
+    Serve(ServeWords),
+    /// Serve the tools to one MCP client, over standard input and output.
+    #[command(after_help = "\
+An MCP client starts this itself: `toolcrib connect` prints what it wants to read.
+
+Example: toolcrib mcp crib.toml")]
+    Mcp {
+        /// The configuration; without one, that of `--config`, else `crib.toml`, else harmless tools.
+        file: Option<PathBuf>,
+    },
+    /// List what the callers of a running server do: the calls that run, and the last that ended.
+    #[command(after_help = "\
+Asks the server of this machine with the token that it made.
+
+Examples:
+  toolcrib calls
+  toolcrib calls --follow --json | jq .tool")]
+    Calls(CallsWords),
+    /// List the calls at a running server that wait for a person, approve or deny them.
+    #[command(after_help = "\
+A ticket belongs to the caller whose call it is: another one's are shown with `--token-file`. It is
+redeemed under the profile that the call was made under.
+
+Examples:
+  toolcrib tickets --follow
+  toolcrib tickets deny t_0123 --reason 'not on a Friday'")]
+    Tickets(TicketsWords),
+    /// Tell how the sources of a running server are doing, or load one again.
+    #[command(after_help = "\
+Examples:
+  toolcrib sources
+  toolcrib sources reload github")]
+    Sources(SourcesWords),
+    /// Look at the record of decisions.
+    #[command(subcommand)]
+    Audit(AuditCommand),
+    /// Print what a client wants to read to reach the tools.
+    #[command(after_help = "\
+Examples:
+  toolcrib connect claude-code
+  toolcrib connect vscode --url http://127.0.0.1:8000
+  toolcrib connect cursor --url https://crib.example.com --sign-in")]
+    Connect {
+        /// The client.
+        #[arg(value_enum)]
+        client: ClientName,
+        /// Where `toolcrib serve` listens.
+        #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:7411")]
+        url: String,
+        /// Leave the token out: the client signs in with an issuer of the server.
+        #[arg(long)]
+        sign_in: bool,
+    },
+    /// Print the token of a caller; one that is not there yet is made.
+    #[command(after_help = "\
+A server takes tokens that are made, and drops those whose files are removed, while it runs.
+With --key it makes an API key instead, and prints what the configuration is to say of it; the key
+itself is shown once, and kept nowhere.
+
+Examples:
+  toolcrib token
+  toolcrib token build-server
+  toolcrib token build-server --key --scope tools:read --expires 2027-01-31 >> crib.toml")]
+    Token(TokenWords),
+    /// Print the OpenAPI document of what `toolcrib serve` offers.
+    #[command(after_help = "Example: toolcrib openapi > openapi.json")]
+    Openapi,
+    /// Print the completion script of a shell.
+    #[command(after_help = "Example: toolcrib completion bash > /etc/bash_completion.d/toolcrib")]
+    Completion {
+        /// The shell.
+        shell: Shell,
+    },
+    /// Print the manual.
+    #[command(after_help = "Example: toolcrib manual | less")]
+    Manual,
+}
+
+/// The commands that work on the tools.
+#[derive(Debug, Subcommand)]
+pub(super) enum RoomCommand {
     /// List the tools that the caller may see.
     #[command(after_help = "\
 Examples:
@@ -142,6 +232,9 @@ Examples:
         dialect: DialectName,
         #[command(flatten)]
         request: RequestWords,
+        /// Approve the calls about which a person has to be asked.
+        #[arg(long)]
+        yes: bool,
     },
     /// Accept the tools as they are: write their fingerprints into a pin file.
     #[command(after_help = "\
@@ -155,28 +248,64 @@ Examples:
         /// Write nothing; tell what changed since the file was written.
         #[arg(long)]
         check: bool,
-        /// The pin file.
-        #[arg(default_value = "crib.lock")]
-        file: PathBuf,
+        /// The pin file; without one, `crib.lock` beside the configuration, which is the one that
+        /// holds.
+        file: Option<PathBuf>,
     },
-    /// Look at a file of rules.
-    #[command(
-        subcommand,
-        after_help = "\
+    /// Start every source and tell how each is doing, and what to do about those that are not.
+    #[command(after_help = "\
 Examples:
-  toolcrib policy check rules.toml
-  toolcrib policy explain rules.toml calculate --scope guest"
-    )]
-    Policy(PolicyCommand),
-    /// Print the completion script of a shell.
-    #[command(after_help = "Example: toolcrib completion bash > /etc/bash_completion.d/toolcrib")]
-    Completion {
-        /// The shell.
-        shell: Shell,
+  toolcrib doctor
+  toolcrib doctor github --json")]
+    Doctor {
+        /// Only these sources.
+        sources: Vec<String>,
     },
-    /// Print the manual.
-    #[command(after_help = "Example: toolcrib manual | less")]
-    Manual,
+    /// Sign in to a source that asks for a person's permission.
+    #[command(after_help = "Example: toolcrib login tracker")]
+    Login {
+        /// The source.
+        source: String,
+    },
+}
+
+/// Whose token.
+#[derive(Debug, Args)]
+pub(super) struct TokenWords {
+    /// Who comes with it; the rules and the records know the caller by this name.
+    #[arg(default_value = "local")]
+    pub(super) name: String,
+    /// Make an API key for the configuration, of which `--scope` says what it opens.
+    #[arg(long)]
+    pub(super) key: bool,
+    /// Who comes with the key, if it is not the name of the key.
+    #[arg(long, requires = "key", value_name = "NAME")]
+    pub(super) subject: Option<String>,
+    /// Whom the caller belongs to.
+    #[arg(long, requires = "key", value_name = "NAME")]
+    pub(super) tenant: Option<String>,
+    /// When the key ends: `2027-01-31`.
+    #[arg(long, requires = "key", value_name = "DAY")]
+    pub(super) expires: Option<String>,
+}
+
+/// Where to serve, and to whom.
+#[derive(Debug, Args)]
+pub(super) struct ServeWords {
+    /// The configuration; without one, that of `--config`, else `crib.toml`, else harmless tools.
+    pub(super) file: Option<PathBuf>,
+    /// Where to listen; without it, as the configuration says, else 127.0.0.1:7411.
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(super) listen: Option<SocketAddr>,
+    /// Ask for no token. Refused on any address but those of this machine.
+    #[arg(long)]
+    pub(super) insecure_local: bool,
+    /// A further name that requests may call this server by; may be repeated.
+    #[arg(long, value_name = "NAME")]
+    pub(super) host: Vec<String>,
+    /// A proxy that ends TLS stands before this server: needed where others can reach it.
+    #[arg(long)]
+    pub(super) behind_proxy: bool,
 }
 
 /// Which tools to list.
@@ -191,6 +320,16 @@ pub(super) struct Filter {
     /// Only the tools of this effect.
     #[arg(long, value_enum)]
     pub(super) effect: Option<EffectName>,
+}
+
+/// A program that uses tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ClientName {
+    ClaudeDesktop,
+    ClaudeCode,
+    Vscode,
+    Cursor,
+    Curl,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -2,7 +2,8 @@
 
 use anyhow::{Context, Result};
 use toolcrib::{
-    BatchOptions, Call, Decision, Pending, Plan, RawArguments, Response, Run, ToolOutcome,
+    BatchOptions, Call, Decision, Pending, Plan, RawArguments, Redemption, Response, Run,
+    ToolOutcome,
 };
 
 use super::End;
@@ -27,7 +28,9 @@ pub(super) fn call(
     let plan = room.plain_plan()?;
     let call = Call::new("call_1", name, arguments);
     let desk = Desk { room, output, yes };
-    let finished = interruptible(|options| desk.answer(&plan, call, options))?;
+    let finished = interruptible(&room.runtime, (output, Some(name)), |options| {
+        desk.answer(&plan, call, options)
+    })?;
     let Some(response) = finished.answer.transpose()? else { return Ok(End::Interrupted) };
     if output.json {
         output.value(&response.to_json())?;
@@ -58,23 +61,29 @@ impl Desk<'_> {
     /// A ticket lives as long as this process, so it is redeemed here or never.
     async fn answer(&self, plan: &Plan, call: Call, options: BatchOptions) -> Result<Response> {
         let crib = &self.room.crib;
-        let cancel = options.cancel.clone();
+        let later = options.clone();
         let report = crib.run_with(plan, vec![call], options).await;
         let response = report.responses.into_iter().next().context("the call has no answer")?;
         let ToolOutcome::Pending(pending) = &response.outcome else { return Ok(response) };
         let decision = if self.yes {
             Some(Decision::Approve)
         } else {
-            cancel
+            later
+                .cancel
                 .run_until_cancelled(self.ask(&response.name, pending))
                 .await
                 .transpose()?
                 .flatten()
         };
         let Some(decision) = decision else { return Ok(response) };
-        let redeemed =
-            crib.decide(&self.room.caller, &Run::default(), &pending.ticket, decision).await;
-        Ok(redeemed?)
+        let redemption = Redemption {
+            caller: &self.room.caller,
+            ticket: &pending.ticket,
+            decision,
+            run: &Run::default(),
+            options: later,
+        };
+        Ok(crib.redeem(redemption).await?)
     }
 
     /// Shows the person what would run, which is the stored call and not what was typed; `None`
@@ -86,9 +95,12 @@ impl Desk<'_> {
         let open = self.room.crib.tickets(&self.room.caller).await?;
         let parked = open.into_iter().find(|parked| parked.ticket == pending.ticket);
         let arguments = parked.context("the call is not kept")?.arguments.into_value();
+        config::forget_typed();
         self.output.note(&format!("approval needed: {}", pending.reason));
         self.output.prompt(&format!("Run `{name}` with {arguments}? [y/N] "));
-        let answer = tokio::task::spawn_blocking(config::line).await??;
+        let answer = tokio::task::spawn_blocking(config::line).await;
+        self.output.answered();
+        let answer = answer??;
         let reason = "the person at the terminal said no".to_owned();
         Ok(Some(match answer.trim() {
             "y" | "Y" | "yes" => Decision::Approve,

@@ -12,7 +12,19 @@ use super::output::Output;
 use super::room::Room;
 use crate::config;
 
-pub(super) fn lock(room: &Room, output: &Output, path: &Path, check: bool) -> Result<End> {
+pub(super) fn lock(room: &Room, output: &Output, path: Option<&Path>, check: bool) -> Result<End> {
+    // Another place than the one that is looked at would pin nothing.
+    let path = path.unwrap_or(&room.lock);
+    let away = room.crib.sources().into_iter().filter(|source| source.error.is_some());
+    let away: Vec<_> = away.map(|source| format!("`{}`", source.id)).collect();
+    if !away.is_empty() {
+        // Their pins would be lost, and whatever they are afterwards accepted unseen.
+        anyhow::bail!(
+            "the tools of {} cannot be looked at: mend it (`toolcrib doctor` tells how), or write \
+             `enabled = false` for it",
+            away.join(", ")
+        );
+    }
     let catalog = room.crib.catalog();
     let shown = path.display();
     let old = config::file_if_any(path)?

@@ -2,21 +2,35 @@
 //! error. Colour only where a person sees it.
 //!
 //! Whatever is printed may come from a tool or a model, so no character of it may steer the
-//! terminal: `harmless` and `escaped` see to that.
+//! terminal: `harmless` and `escaped` see to that. Nor may it tell a secret of the configuration:
+//! whoever knows them says so with `secrets::keep`.
 
+use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
 use std::io::{IsTerminal, Write, stdout};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::{AnsiColor, Style};
 use anyhow::Result;
 use comfy_table::{ContentArrangement, Table, presets};
 use serde_json::{Value, json};
+use toolcrib::config::LogLevel;
+
+use crate::secrets;
+use crate::telemetry::log;
+
+/// Lines of somebody else's words that a person is shown.
+const QUOTED_LINES: usize = 20;
 
 const BOLD: Style = Style::new().bold();
 const RED: Style = AnsiColor::Red.on_default().bold();
 const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 
+/// A terminal has one person, who answers one question.
+static ASKING: AtomicBool = AtomicBool::new(false);
+
 /// Where the answer of a command goes.
+#[derive(Clone)]
 pub(super) struct Output {
     pub(super) json: bool,
 }
@@ -25,7 +39,20 @@ pub(super) struct Output {
 impl Output {
     /// A value as readable JSON.
     pub(super) fn value(&self, value: &Value) -> Result<()> {
-        write(&escaped(&serde_json::to_string_pretty(value)?))
+        let mut value = Cow::Borrowed(value);
+        if secrets::are_known() {
+            secrets::mask(value.to_mut());
+        }
+        write(&escaped(&serde_json::to_string_pretty(&value)?))
+    }
+
+    /// A value as JSON on one line.
+    pub(super) fn line(&self, value: &Value) -> Result<()> {
+        let mut value = Cow::Borrowed(value);
+        if secrets::are_known() {
+            secrets::mask(value.to_mut());
+        }
+        write(&escaped(&value.to_string()))
     }
 
     /// A text, ended by one line break.
@@ -71,17 +98,48 @@ impl Output {
 
     /// A word beside the answer.
     pub(super) fn note(&self, text: &str) {
+        if log::is_json() {
+            return log::line(LogLevel::Info, "note", json!({ "message": text }));
+        }
         tell(&format!("{}\n", harmless(text)));
+    }
+
+    /// The words of somebody else, marked so that they pass for none of ours.
+    pub(super) fn quote(&self, text: &str) {
+        let lines: Vec<_> =
+            text.lines().take(QUOTED_LINES).map(|line| format!("> {line}")).collect();
+        self.note(&lines.join("\n"));
+    }
+
+    /// Whether a person sees what is told beside the answer.
+    pub(super) fn is_watched(&self) -> bool {
+        std::io::stderr().is_terminal()
+    }
+
+    /// Whether a question stands on the last line.
+    pub(super) fn asks(&self) -> bool {
+        ASKING.load(Ordering::Relaxed)
+    }
+
+    /// The person has answered.
+    pub(super) fn answered(&self) {
+        ASKING.store(false, Ordering::Relaxed);
     }
 
     /// A question, answered on the same line.
     pub(super) fn prompt(&self, text: &str) {
+        ASKING.store(true, Ordering::Relaxed);
         tell(&one_line(text));
         tell(" ");
     }
 
     pub(super) fn warn(&self, warnings: &[impl Display]) {
         for warning in warnings {
+            if log::is_json() {
+                let message = warning.to_string();
+                log::line(LogLevel::Warn, "warning", json!({ "message": message }));
+                continue;
+            }
             tell(&format!("{YELLOW}warning{YELLOW:#}: {}\n", harmless(&warning.to_string())));
         }
     }
@@ -93,6 +151,9 @@ impl Output {
             let value = json!({ "error": { "message": error.to_string(), "because": because } });
             // Whoever closed standard output is still told on standard error.
             let _ = self.value(&value);
+        }
+        if log::is_json() {
+            return log::line(LogLevel::Error, "error", json!({ "message": format!("{error:#}") }));
         }
         let mut said = harmless(&error.to_string());
         tell(&format!("{RED}error{RED:#}: {said}\n"));
@@ -108,6 +169,9 @@ impl Output {
 
     /// A fault of ours or of a tool, on one line.
     pub(super) fn crash(&self, text: &str) {
+        if log::is_json() {
+            return log::line(LogLevel::Error, "crash", json!({ "message": text }));
+        }
         tell(&format!("{RED}crash{RED:#}: {}\n", one_line(text)));
     }
 }
@@ -126,14 +190,41 @@ fn tell(text: &str) {
 
 /// Steers a terminal, or the direction in which it shows text.
 fn steers(c: char) -> bool {
-    let turns =
-        matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}')
+        || ('\u{2066}'..='\u{2069}').contains(&c);
     turns || (c.is_control() && c != '\n' && c != '\t')
 }
 
-fn harmless(text: &str) -> String {
-    text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
-        if steers(c) {
+/// Is not seen at all: two names that differ in it alone look the same, and whole sentences can be
+/// written in it.
+fn hides(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{115f}'
+            | '\u{1160}'
+            | '\u{17b4}'
+            | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200d}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// Joins letters of some scripts and parts of a picture: texts need it, names do not.
+fn joins(c: char) -> bool {
+    matches!(c, '\u{200c}' | '\u{200d}')
+}
+
+fn written_out(text: &str, is_written_out: impl Fn(char) -> bool) -> String {
+    secrets::masked(text).chars().fold(String::with_capacity(text.len()), |mut shown, c| {
+        if is_written_out(c) {
             shown.extend(c.escape_unicode());
         } else {
             shown.push(c);
@@ -142,11 +233,17 @@ fn harmless(text: &str) -> String {
     })
 }
 
+fn harmless(text: &str) -> String {
+    written_out(text, |c| steers(c) || (hides(c) && !joins(c)))
+}
+
 /// The same for JSON, which stays the same JSON: only a string can hold such characters.
-fn escaped(json: &str) -> String {
+pub(crate) fn escaped(json: &str) -> String {
     json.chars().fold(String::with_capacity(json.len()), |mut shown, c| {
-        if steers(c) {
-            let _ = write!(shown, "\\u{:04x}", u32::from(c));
+        if steers(c) || hides(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(shown, "\\u{unit:04x}");
+            }
         } else {
             shown.push(c);
         }
@@ -156,5 +253,6 @@ fn escaped(json: &str) -> String {
 
 /// A cell or a heading is one line, whatever a tool or a model wrote into it.
 fn one_line(text: &str) -> String {
-    harmless(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    written_out(&words, |c| steers(c) || hides(c))
 }

@@ -9,6 +9,7 @@ use super::End;
 use super::arguments::{DialectName, RequestWords};
 use super::output::Output;
 use super::room::{Room, dialect};
+use super::tools::near;
 
 pub(super) fn plan(
     room: &Room,
@@ -90,7 +91,8 @@ fn row(why: &Why) -> [String; 3] {
 pub(super) fn why(room: &Room, output: &Output, words: &RequestWords, name: &str) -> Result<End> {
     let plan = room.plan(words)?;
     let Some(why) = plan.why(name) else {
-        bail!("there is no tool `{name}` in the catalog: `toolcrib plan` lists what is there");
+        let near = near(&plan, name);
+        bail!("there is no tool `{name}` in the catalog{near} `toolcrib plan` lists what is there");
     };
     if output.json {
         output.value(&json!(why))?;

@@ -2,12 +2,11 @@
 
 use anyhow::{Result, bail};
 use serde_json::json;
-use toolcrib::Catalog;
 
 use super::End;
 use super::arguments::{Global, PolicyCommand};
 use super::output::Output;
-use super::room::{caller, rules};
+use super::room::{Deed, Need, Room, caller, rules};
 use crate::config;
 
 pub(super) fn policy(global: &Global, output: &Output, command: PolicyCommand) -> Result<End> {
@@ -30,8 +29,15 @@ pub(super) fn policy(global: &Global, output: &Output, command: PolicyCommand) -
         }
         PolicyCommand::Explain { file, tool } => {
             let rules = rules(&file)?;
-            let catalog = Catalog::of(toolcrib::basics::tools());
+            // What the rules say is asked of the rules alone: nobody else's hide a tool here.
+            let open = Global { policy: None, ..global.clone() };
+            let Some(room) = Room::open(&open, output, (Need::Tool(&tool), Deed::Look))? else {
+                return Ok(End::Interrupted);
+            };
+            let catalog = room.crib.catalog();
             let Some(listed) = catalog.get(&tool) else {
+                room.note_failed(output);
+                room.close();
                 bail!("there is no tool `{tool}`: `toolcrib tools` lists what is there");
             };
             let explanation = rules.explain(&caller(global), &listed.spec);
@@ -40,6 +46,7 @@ pub(super) fn policy(global: &Global, output: &Output, command: PolicyCommand) -
             } else {
                 output.text(&explanation.to_string())?;
             }
+            room.close();
             Ok(End::Done)
         }
     }

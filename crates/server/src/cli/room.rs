@@ -1,37 +1,132 @@
 //! What every command works on: the tools, the policy, the pins, and who asks.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use serde_json::json;
+use tokio::runtime::{Builder, Runtime};
+use toolcrib::catalog::SourceState;
+use toolcrib::config::{Built, Config};
 use toolcrib::dialect::{Anthropic, Dialect, Gemini, OpenAiChat, OpenAiResponses, Strict};
 use toolcrib::lock::Lock;
+use toolcrib::mcp::wait_for_programs;
 use toolcrib::rules::Rules;
-use toolcrib::{Caller, ChoiceScope, Crib, CribLimits, Plan, Request, Run};
+use toolcrib::{Caller, ChoiceScope, Crib, CribBuilder, CribLimits, Plan, Request, Run};
 
-use super::arguments::{DialectName, Global, RequestWords, ScopeName};
-use crate::config;
+use super::arguments::{CONFIG, DialectName, Global, RequestWords, ScopeName};
+use super::interrupt::told_to_end;
+use super::output::Output;
+use crate::sources::Sources;
+use crate::telemetry::Telemetry;
+use crate::{config, secrets};
 
-/// The pin file that is looked for where the command is run.
-const LOCK: &str = "crib.lock";
+/// The pin file that is looked for beside the configuration.
+pub(super) const LOCK: &str = "crib.lock";
+/// After each such time a person is told what is waited for.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// How long programs have to be found and killed; what is left after it the next start finds.
+pub(super) const LAST_MOMENT: Duration = Duration::from_secs(10);
 
 pub(super) struct Room {
+    pub(super) runtime: Runtime,
     pub(super) crib: Crib,
     pub(super) caller: Caller,
+    /// What stands behind the sources of a configuration.
+    pub(super) sources: Sources,
+    /// The file that they are made of, if there is one.
+    pub(super) file: Option<Config>,
+    /// The pin file that holds, whether or not it is there.
+    pub(super) lock: PathBuf,
+    /// Sees what is called, if the file wants a record.
+    record: Option<Arc<Telemetry>>,
+}
+
+/// Which sources a command needs.
+#[derive(Clone, Copy)]
+pub(super) enum Need<'a> {
+    All,
+    /// Those that may have this tool, if its name tells; else all.
+    Tool(&'a str),
+    /// Those of these names; all, if there are none.
+    Sources(&'a [String]),
+    None,
+}
+
+/// What a command is about to do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Deed {
+    Look,
+    /// Calls are made, of which a record is kept if the file wants one.
+    Call,
 }
 
 impl Room {
-    pub(super) fn open(global: &Global) -> Result<Self> {
-        let mut builder = Crib::builder().limits(limits(global));
-        if let Some(path) = &global.policy {
-            builder = builder.policy(rules(path)?);
+    /// `None` if a person interrupted the start.
+    pub(super) fn open(
+        global: &Global,
+        output: &Output,
+        (need, deed): (Need<'_>, Deed),
+    ) -> Result<Option<Self>> {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let Some((path, text)) = configuration(global)? else {
+            if let Some(name) = &global.profile {
+                bail!("there is no `{CONFIG}` with a profile `{name}`: write one, or name it");
+            }
+            let builder = Crib::builder().limits(limits(global, &CribLimits::default()));
+            let lock = PathBuf::from(LOCK);
+            let builder = match &global.policy {
+                Some(path) => builder.policy(rules(path)?),
+                None => builder,
+            };
+            let builder = pinned(builder, &lock)?;
+            let crib = builder.build_fixed(toolcrib::basics::tools());
+            let (sources, file, record) = (Sources::default(), None, None);
+            let caller = caller(global);
+            return Ok(Some(Self { runtime, crib, caller, sources, file, lock, record }));
+        };
+        let checked = read(&path, &text, output)?;
+        let recorded = deed == Deed::Call && checked.audit.is_some();
+        let record = recorded.then(|| Telemetry::open(&checked)).transpose()?.map(Arc::new);
+        let sources = Sources::new(
+            config::inherited(),
+            config::state_folder().map(|state| state.join("tokens")),
+        );
+        let built = checked.build(&config::Outside, &sources);
+        secrets::keep(vec![Arc::clone(&built.redactor)]);
+        let lock = path.with_file_name(LOCK);
+        let builder = pinned(assembled(&checked, built, global, need)?, &lock)?;
+        let builder = match &record {
+            Some(record) => builder.witness(Arc::<Telemetry>::clone(record)),
+            None => builder,
+        };
+        // Sources take hold of the runtime that they were made in.
+        let (crib, is_started) = runtime.block_on(async {
+            let crib = builder.open();
+            let is_started = tokio::select! {
+                () = start(&crib, output) => true,
+                heard = told_to_end() => heard.is_err(),
+            };
+            (crib, is_started)
+        });
+        let file = Some(checked);
+        let caller = caller(global);
+        let room = Self { runtime, crib, caller, sources, file, lock, record };
+        if is_started {
+            return Ok(Some(room));
         }
-        if let Some(text) = config::file_if_any(Path::new(LOCK))? {
-            let lock = Lock::parse(&text).with_context(|| format!("cannot use `{LOCK}`"))?;
-            builder = builder.judge(lock.judge());
+        room.close();
+        Ok(None)
+    }
+
+    /// Says which sources have no list to give, or an old one.
+    pub(super) fn note_failed(&self, output: &Output) {
+        for SourceState { id, error, .. } in self.crib.sources() {
+            if let Some(error) = error {
+                output.warn(&[format!("the source `{id}` gives no tools: {error}")]);
+            }
         }
-        let crib = builder.build_fixed(toolcrib::basics::tools());
-        Ok(Self { crib, caller: caller(global) })
     }
 
     pub(super) fn plan(&self, words: &RequestWords) -> Result<Plan> {
@@ -42,18 +137,112 @@ impl Room {
     pub(super) fn plain_plan(&self) -> Result<Plan> {
         Ok(self.crib.plan(&self.caller, Request::default())?)
     }
+
+    /// Lets the sources end in their own way.
+    pub(super) fn close(self) {
+        self.runtime.block_on(self.sources.stop());
+        if let Some(record) = &self.record {
+            record.close();
+        }
+        // A thread that still waits for a line of the person is left behind.
+        self.runtime.shutdown_background();
+        // What was half started is killed with the tasks that started it.
+        wait_for_programs(LAST_MOMENT);
+    }
+}
+
+/// The file that the command line names, else the one that stands where the command is run.
+fn configuration(global: &Global) -> Result<Option<(PathBuf, String)>> {
+    match &global.config {
+        Some(path) => Ok(Some((path.clone(), config::file(path)?))),
+        None => Ok(config::file_if_any(Path::new(CONFIG))?.map(|text| (CONFIG.into(), text))),
+    }
+}
+
+/// A configuration without a problem; what is doubtful is told.
+fn read(path: &Path, text: &str, output: &Output) -> Result<Config> {
+    let read = Config::read(text, &path.display().to_string());
+    output.warn(&read.warnings);
+    read.config.ok_or_else(|| {
+        let lines: Vec<_> = read.problems.iter().map(ToString::to_string).collect();
+        anyhow!("`{}` cannot be used:\n{}", path.display(), lines.join("\n"))
+    })
+}
+
+fn assembled(
+    checked: &Config,
+    built: Built,
+    global: &Global,
+    need: Need<'_>,
+) -> Result<CribBuilder> {
+    let (mut policy, own) = match &global.profile {
+        None => (built.policy, built.limits),
+        Some(name) => {
+            let Some(view) = built.views.get(name) else {
+                let known: Vec<_> = built.views.keys().map(|known| format!("`{known}`")).collect();
+                bail!("there is no profile `{name}`: the file has {}", listed(&known));
+            };
+            (Arc::clone(&view.policy), view.limits.clone())
+        }
+    };
+    if let Some(path) = &global.policy {
+        let further = checked.policy_with(global.profile.as_deref(), &rules(path)?);
+        policy = further.unwrap_or(policy);
+    }
+    let known: Vec<_> = checked.sources().map(ToString::to_string).collect();
+    let wanted: Vec<&str> = match need {
+        Need::All | Need::Sources([]) => known.iter().map(String::as_str).collect(),
+        Need::None => Vec::new(),
+        // With a wrong name all are asked: one of them may have a tool of a name like it.
+        Need::Tool(name) => match checked.owners_of(name).as_slice() {
+            [] => known.iter().map(String::as_str).collect(),
+            owners => owners.iter().map(|id| id.as_str()).collect(),
+        },
+        Need::Sources(names) => {
+            if let Some(unknown) = names.iter().find(|name| !known.contains(name)) {
+                bail!("there is no source `{unknown}`: the file has {}", listed(&known));
+            }
+            names.iter().map(String::as_str).collect()
+        }
+    };
+    let sources = built.sources.into_iter().filter(|(id, ..)| wanted.contains(&id.as_str()));
+    let builder = Crib::builder().limits(limits(global, &own));
+    Ok(sources.fold(builder, CribBuilder::placed).policy(policy))
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+/// Starts the sources; a person who waits is told for what.
+async fn start(crib: &Crib, output: &Output) {
+    let mut starting = std::pin::pin!(crib.start());
+    while tokio::time::timeout(PATIENCE, &mut starting).await.is_err() {
+        let silent = |source: &SourceState| source.age_seconds.is_none() && source.error.is_none();
+        let waiting = crib.sources().into_iter().filter(silent);
+        let names: Vec<_> = waiting.map(|source| format!("`{}`", source.id)).collect();
+        if output.is_watched() {
+            output.note(&format!("waiting for {}", names.join(", ")));
+        }
+    }
+}
+
+fn pinned(builder: CribBuilder, path: &Path) -> Result<CribBuilder> {
+    let Some(text) = config::file_if_any(path)? else { return Ok(builder) };
+    let lock = Lock::parse(&text).with_context(|| format!("cannot use `{}`", path.display()))?;
+    Ok(builder.judge(lock.judge()))
 }
 
 pub(super) fn caller(global: &Global) -> Caller {
     Caller::local().with_scopes(global.scopes.iter().cloned())
 }
 
-fn limits(global: &Global) -> CribLimits {
-    let default = CribLimits::default();
+pub(super) fn limits(global: &Global, own: &CribLimits) -> CribLimits {
     CribLimits {
-        max_calls: global.max_calls.unwrap_or(default.max_calls),
-        timeout: global.timeout.unwrap_or(default.timeout),
-        ..default
+        max_calls: global.max_calls.unwrap_or(own.max_calls),
+        timeout: global.timeout.unwrap_or(own.timeout),
+        longest_timeout: global.timeout.or(own.longest_timeout),
+        ..own.clone()
     }
 }
 

@@ -2,7 +2,9 @@
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
-use toolcrib::{Response, ToolOutcome};
+use toolcrib::{
+    BatchOptions, Call, Decision, Plan, Redemption, Report, Response, Run, ToolOutcome,
+};
 
 use super::End;
 use super::arguments::{DialectName, RequestWords};
@@ -16,6 +18,7 @@ pub(super) fn run(
     output: &Output,
     name: DialectName,
     words: &RequestWords,
+    yes: bool,
 ) -> Result<End> {
     let text = config::standard_input()?;
     let reply: Value = serde_json::from_str(&text)
@@ -30,8 +33,10 @@ pub(super) fn run(
     if calls.is_empty() {
         output.note("the message calls no tool");
     }
-    let finished = interruptible(|options| room.crib.run_with(&plan, calls, options))?;
-    let Some(report) = finished.answer else { return Ok(End::Interrupted) };
+    let finished = interruptible(&room.runtime, (output, None), |options| {
+        answer(room, &plan, calls, (options, yes))
+    })?;
+    let Some(report) = finished.answer.transpose()? else { return Ok(End::Interrupted) };
     if output.json {
         output.value(&json!({
             "messages": dialect.results(&report),
@@ -49,10 +54,36 @@ pub(super) fn run(
     if waiting > 0 {
         output.note(&format!(
             "calls that wait for approval: {waiting}. They did not run, and their tickets end with \
-             this command; `toolcrib call` asks or takes `--yes`"
+             this command; `--yes` approves them beforehand"
         ));
     }
     Ok(if finished.interrupted { End::Interrupted } else { end_of(&report.responses) })
+}
+
+/// Runs the calls and, if they are approved beforehand, those that would have waited.
+async fn answer(
+    room: &Room,
+    plan: &Plan,
+    calls: Vec<Call>,
+    (options, yes): (BatchOptions, bool),
+) -> Result<Report> {
+    let mut report = room.crib.run_with(plan, calls, options.clone()).await;
+    let pending = |response: &Response| {
+        let ToolOutcome::Pending(pending) = &response.outcome else { return None };
+        yes.then(|| pending.ticket.clone())
+    };
+    let tickets: Vec<_> = report.responses.iter().filter_map(pending).collect();
+    for ticket in &tickets {
+        let redemption = Redemption {
+            caller: &room.caller,
+            ticket,
+            decision: Decision::Approve,
+            run: &Run::default(),
+            options: options.clone(),
+        };
+        report.settle(room.crib.redeem(redemption).await?);
+    }
+    Ok(report)
 }
 
 /// The exit of several calls: a failure counts most, then a refusal, then a wait.

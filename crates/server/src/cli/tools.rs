@@ -2,6 +2,7 @@
 
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
+use toolcrib::json::schema::signature;
 use toolcrib::{Listed, Plan, ToolSpec};
 
 use super::End;
@@ -54,7 +55,7 @@ fn brief(tool: &Listed) -> Value {
         "actions": spec.actions,
         "effect": spec.effect,
         "source": spec.origin.source,
-        "signature": tool.schema.signature(spec.name.as_str()),
+        "signature": signature(spec.name.as_str(), &spec.input),
     })
 }
 
@@ -69,13 +70,22 @@ fn note_kept_out(plan: &Plan, output: &Output) {
     }
 }
 
+/// `; did you mean ..?`, if a name is near, else a colon.
+pub(super) fn near(plan: &Plan, name: &str) -> String {
+    let near = plan.nearest(name).into_iter().next();
+    near.map_or_else(|| ":".to_owned(), |near| format!("; did you mean `{near}`?"))
+}
+
 pub(super) fn show(room: &Room, output: &Output, name: &str) -> Result<End> {
     let plan = room.plain_plan()?;
     let Some(tool) = plan.get(name) else {
-        bail!("there is no tool `{name}` for this caller: `toolcrib tools` lists what is there");
+        let near = near(&plan, name);
+        bail!(
+            "there is no tool `{name}` for this caller{near} `toolcrib tools` lists what is there"
+        );
     };
     let (spec, listed) = (&tool.listed.spec, tool.listed);
-    let signature = listed.schema.signature(spec.name.as_str());
+    let signature = signature(spec.name.as_str(), &spec.input);
     if output.json {
         let mut value = spec.to_json();
         if let Value::Object(fields) = &mut value {

@@ -41,7 +41,8 @@ fn show_tells_everything_of_a_tool_and_what_to_do_about_a_wrong_name() {
     assert_eq!((wrong.code, wrong.out.as_str()), (2, ""));
     assert_eq!(
         wrong.err,
-        "error: there is no tool `calc` for this caller: `toolcrib tools` lists what is there\n"
+        "error: there is no tool `calc` for this caller; did you mean `calculate`? `toolcrib tools` \
+         lists what is there\n"
     );
 }
 

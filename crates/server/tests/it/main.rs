@@ -7,8 +7,14 @@
 )]
 
 mod commands;
+mod keep;
+mod load;
 mod manual;
+mod peers;
 #[cfg(target_os = "linux")]
 mod person;
 mod process;
 mod random;
+mod secrets;
+mod serve;
+mod sources;

@@ -1,5 +1,6 @@
 //! The examples of the manual and of the README are run, and say what they are said to say.
 
+use crate::peers::Peers;
 use crate::process::{Folder, shell};
 
 /// `[..]` in an expected line stands for anything.
@@ -17,21 +18,48 @@ fn matches(expected: &str, actual: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Runs every `console` block: lines after `$ ` are commands, which lines after `> ` continue, and
-/// the others are their output. `[..]` alone on a line stands for any number of lines.
+/// Runs every `console` block, those of one chapter in one folder: lines after `$ ` are commands,
+/// which lines after `> ` continue, and the others are their output. `[..]` alone on a line stands
+/// for any number of lines.
 fn check(text: &str) -> usize {
+    text.split("\n## ").map(chapter).sum()
+}
+
+/// A chapter that works with servers of others is left out where they are not installed.
+fn chapter(text: &str) -> usize {
     let folder = Folder::new();
+    if text.contains("mcp-server-") {
+        let Some(peers) = Peers::find() else { return 0 };
+        let petstore = include_str!("../../../../../shared/data/openapi/petstore3.yaml");
+        folder.write("petstore3.yaml", petstore);
+        let _mock = text.contains("prism mock").then(|| peers.mock(&folder, "petstore3.yaml"));
+        let _served = Served(&folder);
+        return blocks(&folder, text);
+    }
+    blocks(&folder, text)
+}
+
+/// A server that a chapter starts ends with it, however that ends.
+struct Served<'a>(&'a Folder);
+
+impl Drop for Served<'_> {
+    fn drop(&mut self) {
+        shell(self.0, "test -e serve.pid && kill $(cat serve.pid)");
+    }
+}
+
+fn blocks(folder: &Folder, text: &str) -> usize {
     let mut checked = 0;
     for block in text.split("```console\n").skip(1) {
         let block = block.split("\n```").next().unwrap();
         for example in format!("\n{block}").split("\n$ ").skip(1) {
             let mut lines = example.lines().peekable();
             let mut command = lines.next().unwrap_or_default().to_owned();
-            while let Some(more) = lines.next_if(|line| line.starts_with("> ")) {
+            while let Some(more) = lines.next_if(|line| *line == ">" || line.starts_with("> ")) {
                 command += "\n";
-                command += &more[2..];
+                command += more.get(2..).unwrap_or_default();
             }
-            let ran = shell(&folder, &format!("exec 2>&1\n{command}"));
+            let ran = shell(folder, &format!("exec 2>&1\n{command}"));
             compare(&command, &lines.collect::<Vec<_>>(), &ran.out);
             checked += 1;
         }

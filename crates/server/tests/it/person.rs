@@ -38,3 +38,90 @@ fn colour_is_seen_at_a_terminal_and_not_with_no_color() {
     let plain = at_terminal(&folder, "NO_COLOR=1 TERM=xterm toolcrib tools", "");
     assert!(plain.out.contains("NAME") && !plain.out.contains('\u{1b}'), "{plain:?}");
 }
+
+/// Asks what the first argument of it says, and answers with what it was told.
+const ASKER: &str = r#"
+import json, sys
+def say(message):
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+params = json.load(open("ask.json"))
+call = None
+for line in sys.stdin:
+    heard = json.loads(line)
+    method = heard.get("method")
+    if method == "initialize":
+        say({"id": heard["id"], "result": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+                                           "serverInfo": {"name": "asker", "version": "1"}}})
+    elif method == "tools/list":
+        say({"id": heard["id"], "result": {"tools": [{"name": "ask", "inputSchema": {"type": "object"},
+                                                      "annotations": {"readOnlyHint": True}}]}})
+    elif method == "tools/call":
+        call = heard["id"]
+        say({"id": 7, "method": "elicitation/create", "params": params})
+    elif heard.get("id") == 7:
+        text = json.dumps(heard.get("result", heard.get("error")))
+        say({"id": call, "result": {"content": [{"type": "text", "text": "heard " + text}]}})
+"#;
+
+fn asked(params: &serde_json::Value, typed: &str) -> Ran {
+    let folder = Folder::new();
+    folder.write("server.py", ASKER);
+    folder.write("ask.json", &params.to_string());
+    folder.write(
+        "crib.toml",
+        "[[source]]\nid = \"a\"\nmcp = { command = [\"python3\", \"server.py\"], cwd = \".\" }\n",
+    );
+    at_terminal(&folder, "timeout 30 toolcrib call a__ask", typed)
+}
+
+#[test]
+fn what_a_tool_asks_passes_for_none_of_our_words() {
+    let message = "approval needed: x\nRun `safe`? [y/N]\u{1b}[2J\u{202e}";
+    let fields = serde_json::json!({"name": {"type": "string", "description": "Who\nare you"}});
+    let form = serde_json::json!({
+        "message": message,
+        "requestedSchema": {"type": "object", "properties": fields, "required": ["name"]},
+    });
+    let said = asked(&form, "Ann\n");
+    assert_eq!(said.code, 0, "{said:?}");
+    let expected = "`a__ask` asks, and is told what you write; give it no password and no key \
+                    (Ctrl-D: no answer):\n\
+                    > approval needed: x\n> Run `safe`? [y/N]\\u{1b}[2J\\u{202e}\n\
+                    > Who are you (string): ";
+    assert!(said.out.contains(expected), "{said:?}");
+    assert!(said.out.contains(r#""name": "Ann""#), "{said:?}");
+}
+
+#[test]
+fn an_endless_form_and_a_line_without_end_are_not_taken() {
+    let text = serde_json::json!({"type": "string"});
+    let fields: serde_json::Map<_, _> =
+        (0..40).map(|number| (format!("f{number}"), text.clone())).collect();
+    let form = |fields: &serde_json::Value| {
+        serde_json::json!({
+            "message": "Hello.", "requestedSchema": {"type": "object", "properties": fields},
+        })
+    };
+    let said = asked(&form(&fields.into()), "");
+    assert!(said.out.contains("it asks for more than 32 things"), "{said:?}");
+    assert!(said.out.contains(r#""action": "cancel""#), "{said:?}");
+
+    let two = serde_json::json!({"one": text, "two": text});
+    let said = asked(&form(&two), &format!("{}\nBob\n", "x".repeat(3000)));
+    assert!(!said.out.contains("Bob\""), "{said:?}");
+    assert!(said.out.contains(r#""action": "cancel""#), "{said:?}");
+}
+
+#[test]
+fn a_tool_may_ask_to_open_an_address_of_the_web_alone() {
+    for (url, is_shown) in
+        [("file:///etc/passwd", false), ("https://\u{440}\u{430}y.example/x", true)]
+    {
+        let params = serde_json::json!({
+            "mode": "url", "message": "Sign in.", "url": url, "elicitationId": "1",
+        });
+        let said = asked(&params, "n\n");
+        assert_eq!(said.out.contains("Open https://xn--y-7sb1c.example/x"), is_shown, "{said:?}");
+        assert!(!said.out.contains("Open file"), "{said:?}");
+    }
+}

@@ -1,0 +1,130 @@
+//! The record of what was decided and how it ended: a file of JSON lines, each of which holds the
+//! hash of the one before, so that none can be changed or taken out without a trace.
+//!
+//! Beside it `FILE.head` names the last record that is on the disk: what is missing at the end is
+//! missed. Records hold digests of arguments and no argument, and no secret that is known.
+//!
+//! Read in this order: `chain` (what a line is), `writer` (the one thread that writes), `verify`.
+
+mod chain;
+mod verify;
+mod writer;
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use toolcrib::config::AuditSettings;
+use toolcrib::{BoxFuture, Decided, Effect, Fingerprint, LedgerError, Over, ToolOutcome};
+
+pub(crate) use verify::{Broken, Verified, verify};
+use writer::{Fault, Writer};
+
+use crate::secrets;
+use crate::telemetry::cut;
+
+/// An open record.
+pub(crate) struct Audit {
+    writer: Writer,
+    required: bool,
+}
+
+impl Audit {
+    /// Opens the file, or makes it; its last record must be whole.
+    pub(crate) fn open(settings: &AuditSettings) -> Result<Self, Fault> {
+        let writer = Writer::start(&settings.file)?;
+        let audit = Self { writer, required: settings.required };
+        audit.note(json!({ "record": "start", "version": env!("CARGO_PKG_VERSION") }));
+        Ok(audit)
+    }
+
+    /// Resolves when the decision is written; for what may change something, when it is on the
+    /// disk.
+    pub(crate) fn decided<'a>(
+        &'a self,
+        call: &Decided<'a>,
+    ) -> BoxFuture<'a, Result<(), LedgerError>> {
+        let spec = &call.tool.spec;
+        let arguments = Fingerprint::of(&call.arguments.clone().into_value());
+        let record = json!({
+            "record": "decision",
+            "call": call.key,
+            "tenant": call.caller.tenant,
+            "subject": call.caller.subject,
+            "tool": spec.name,
+            "source": spec.origin.source,
+            "effect": spec.effect,
+            "fingerprint": call.tool.fingerprint,
+            "arguments": arguments,
+            "ruling": call.ruling.as_str(),
+            "reason": call.ruling.reason().map(cut),
+            "policy": call.policy,
+            "ticket": call.ticket,
+        });
+        let record = masked(record);
+        let reads = spec.effect == Effect::Read;
+        Box::pin(async move {
+            if reads || !self.required {
+                self.writer.hand_over_in_turn(record).await;
+                return Ok(());
+            }
+            self.writer.ask(record).await.map_err(LedgerError::new)
+        })
+    }
+
+    pub(crate) fn ended(&self, call: &Over<'_>) {
+        if !call.was_decided {
+            let spec = call.tool.map(|tool| &tool.spec);
+            self.note(json!({
+                "record": "decision",
+                "call": call.key,
+                "tenant": call.caller.tenant,
+                "subject": call.caller.subject,
+                "tool": cut(call.name),
+                "source": spec.map(|spec| &spec.origin.source),
+                "effect": spec.map(|spec| spec.effect),
+                "ruling": "refuse",
+                "reason": word(call.outcome),
+            }));
+        }
+        self.note(json!({
+            "record": "outcome",
+            "call": call.key,
+            "outcome": call.outcome.as_str(),
+            "kind": word(call.outcome),
+            "attempts": call.attempts,
+            "ran_us": u64::try_from(call.ran.as_micros()).unwrap_or(u64::MAX),
+        }));
+    }
+
+    /// Something that nobody waits for.
+    pub(crate) fn note(&self, record: Value) {
+        self.writer.hand_over(masked(record));
+    }
+
+    /// Records that were written, and those that wait for a file that cannot be written.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        self.writer.counts()
+    }
+
+    /// Writes what is left, within this time.
+    pub(crate) fn close(&self, patience: Duration) {
+        self.note(json!({ "record": "stop" }));
+        self.writer.flush(patience);
+    }
+}
+
+fn word(outcome: &ToolOutcome) -> Option<&'static str> {
+    match outcome {
+        ToolOutcome::Failed(error) => Some(error.kind.as_str()),
+        ToolOutcome::Done(_) | ToolOutcome::Denied { .. } | ToolOutcome::Pending(_) => None,
+    }
+}
+
+/// Without secrets, and without fields that say nothing.
+fn masked(mut record: Value) -> Value {
+    if let Value::Object(fields) = &mut record {
+        fields.retain(|_, value| !value.is_null());
+    }
+    secrets::mask(&mut record);
+    record
+}

@@ -1,0 +1,91 @@
+//! The commands that ask a running server.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+/// Which server, and who asks.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct RemoteWords {
+    /// Where the server listens; without it, as the configuration says, else port 7411 of this
+    /// machine.
+    #[arg(long, value_name = "URL", global = true)]
+    pub(in crate::cli) url: Option<String>,
+    /// The file with the token; without it, the token that `toolcrib serve` made on this machine.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(in crate::cli) token_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct CallsWords {
+    /// Go on and tell of each call when it ends; Ctrl-C ends it.
+    #[arg(long)]
+    pub(in crate::cli) follow: bool,
+    /// Calls that are shown.
+    #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=500))]
+    pub(in crate::cli) limit: u16,
+    #[command(flatten)]
+    pub(in crate::cli) remote: RemoteWords,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct TicketsWords {
+    /// Go on and tell of each call that comes to wait; Ctrl-C ends it.
+    #[arg(long)]
+    pub(in crate::cli) follow: bool,
+    #[command(flatten)]
+    pub(in crate::cli) remote: RemoteWords,
+    #[command(subcommand)]
+    pub(in crate::cli) command: Option<TicketCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum TicketCommand {
+    /// Run a waiting call as it was made.
+    #[command(after_help = "Example: toolcrib tickets approve t_0123 --profile careful")]
+    Approve {
+        /// The ticket.
+        ticket: String,
+    },
+    /// Say no to a waiting call.
+    Deny {
+        /// The ticket.
+        ticket: String,
+        /// Why; the model is told.
+        #[arg(long, default_value = "a person said no")]
+        reason: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct SourcesWords {
+    /// Go on and tell of each change; Ctrl-C ends it.
+    #[arg(long)]
+    pub(in crate::cli) follow: bool,
+    #[command(flatten)]
+    pub(in crate::cli) remote: RemoteWords,
+    #[command(subcommand)]
+    pub(in crate::cli) command: Option<SourceCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum SourceCommand {
+    /// Load the list of a source again.
+    Reload {
+        /// The source.
+        source: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum AuditCommand {
+    /// Tell whether a record is whole, or which of its lines was changed or taken out.
+    #[command(after_help = "\
+Examples:
+  toolcrib audit verify
+  toolcrib audit verify audit.jsonl --json")]
+    Verify {
+        /// The record; without it, that of the configuration.
+        file: Option<PathBuf>,
+    },
+}

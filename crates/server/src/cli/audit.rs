@@ -1,0 +1,61 @@
+//! `toolcrib audit verify`: whether a record of decisions is whole.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow};
+use serde_json::json;
+use toolcrib::config::Config;
+
+use super::End;
+use super::arguments::{CONFIG, Global};
+use super::output::Output;
+use crate::{audit, config};
+
+pub(super) fn verify(global: &Global, output: &Output, file: Option<&PathBuf>) -> Result<End> {
+    let file = match file {
+        Some(file) => file.clone(),
+        None => of_configuration(global)?,
+    };
+    let shown = file.display();
+    let found = audit::verify(&file).with_context(|| format!("cannot read `{shown}`"))?;
+    match found {
+        Ok(whole) => {
+            if output.json {
+                output.value(
+                    &json!({ "whole": true, "records": whole.records, "hash": whole.hash }),
+                )?;
+            } else {
+                let audit::Verified { records, hash } = whole;
+                output.text(&format!("`{shown}` is whole: {records} records"))?;
+                output.note(&format!("its last hash, to keep somewhere else: {hash}"));
+            }
+            Ok(End::Done)
+        }
+        Err(broken) => {
+            if output.json {
+                let audit::Broken { record, what } = &broken;
+                output.value(&json!({ "whole": false, "record": record, "what": what }))?;
+            } else {
+                output.text(&format!(
+                    "`{shown}` is broken at record {}: {}",
+                    broken.record, broken.what
+                ))?;
+            }
+            Ok(End::Failed)
+        }
+    }
+}
+
+fn of_configuration(global: &Global) -> Result<PathBuf> {
+    let path = global.config.as_deref().unwrap_or(Path::new(CONFIG));
+    let name = path.display().to_string();
+    let read = Config::read(&config::file(path)?, &name);
+    let checked =
+        read.config.with_context(|| format!("`{name}` cannot be used: `toolcrib check`"))?;
+    let audit = checked.audit.ok_or_else(|| {
+        anyhow!(
+            "`{name}` keeps no record: add `[audit]` with `file = \"audit.jsonl\"`, or name a file"
+        )
+    })?;
+    Ok(audit.file)
+}

@@ -1,0 +1,63 @@
+//! `toolcrib mcp`: the tools for one client, over standard input and output.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use tokio::runtime::Builder;
+use toolcrib::config::{Live, Means};
+use toolcrib::mcp::{Door, DoorSettings, wait_for_programs};
+
+use super::End;
+use super::arguments::Global;
+use super::output::Output;
+use super::room::{LAST_MOMENT, caller};
+use super::serve::{Configuration, means, open_store, stop};
+use crate::http::mcp::Shown;
+use crate::sources::Sources;
+use crate::telemetry::Telemetry;
+use crate::{config, secrets};
+
+/// How long a client waits for sources: many ask for the tools once and never again.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+pub(super) fn mcp(global: &Global, output: &Output, file: Option<&PathBuf>) -> Result<End> {
+    let file = Configuration::open(file.or(global.config.as_ref()), output)?;
+    global.start_log(file.checked.log)?;
+    let telemetry = Arc::new(Telemetry::open(&file.checked)?);
+    let runtime = Builder::new_multi_thread().enable_all().build()?;
+    let sources = Arc::new(Sources::new(
+        config::inherited(),
+        config::state_folder().map(|state| state.join("tokens")),
+    ));
+    let store = open_store(&file)?;
+    let served = runtime.block_on(async {
+        let live = Arc::new(Live::open(
+            &file.checked,
+            Means {
+                witness: Some(Arc::<Telemetry>::clone(&telemetry)),
+                ..means(global, &file.path, &sources, store.as_ref())?
+            },
+        )?);
+        secrets::keep(vec![live.redactor()]);
+        let crib = live.crib().clone();
+        let starting = tokio::spawn(async move { crib.start().await });
+        // Those that need longer join when they are there.
+        let _ = tokio::time::timeout(PATIENCE, starting).await;
+        for state in live.crib().sources() {
+            if let Some(error) = state.error {
+                output.warn(&[format!("the source `{}` gives no tools: {error}", state.id)]);
+            }
+        }
+        let door = Door::new(Arc::new(Shown(live)), DoorSettings::default());
+        let (input, out) = (tokio::io::stdin(), tokio::io::stdout());
+        Box::pin(door.serve_stdio(input, out, caller(global), None)).await?;
+        anyhow::Ok(())
+    });
+    runtime.block_on(stop(&sources, store.as_ref()));
+    telemetry.close();
+    runtime.shutdown_background();
+    wait_for_programs(LAST_MOMENT);
+    served.map(|()| End::Done)
+}

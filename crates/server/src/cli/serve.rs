@@ -1,0 +1,208 @@
+//! `toolcrib serve`: the tools for others, over HTTP, until a signal ends it.
+
+mod follow;
+mod place;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use toolcrib::Ledger;
+use toolcrib::auth::Scoped;
+use toolcrib::config::{Live, Means, View};
+use toolcrib::lock::Lock;
+use toolcrib::mcp::wait_for_programs;
+use toolcrib::store::Store;
+
+use super::End;
+use super::arguments::{Global, ServeWords};
+use super::output::Output;
+use super::room::{LAST_MOMENT, limits, rules};
+use crate::config::{self, keys};
+use crate::http::accept::{self, Door, most_connections};
+use crate::http::house::House;
+use crate::http::keys::Guard;
+use crate::http::names::Names;
+use crate::secrets;
+use crate::sources::Sources;
+use crate::telemetry::{Telemetry, export};
+pub(super) use place::{Configuration, LISTEN, store as open_store};
+
+/// How long children may take to end.
+const LAST_WISHES: Duration = Duration::from_secs(10);
+/// How long a collector may take for the last messages.
+const LAST_SPANS: Duration = Duration::from_secs(3);
+
+pub(super) fn serve(global: &Global, output: &Output, words: &ServeWords) -> Result<End> {
+    let file = Configuration::open(words.file.as_ref().or(global.config.as_ref()), output)?;
+    global.start_log(file.checked.log)?;
+    let telemetry = Arc::new(Telemetry::open(&file.checked)?);
+    let front = &file.checked.front;
+    let address = place::address(words, front)?;
+    let tls = place::tls(front, output)?;
+    let most = most_connections(file.checked.bounds.connections)?;
+    let guard = Guard::new(&global.scopes, words.insecure_local);
+    guard.admit(front.access.clone());
+    let hosts = [words.host.as_slice(), front.hosts.as_slice()].concat();
+    let folder = tokens(words, &guard, output)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let sources = Arc::new(Sources::new(
+        config::inherited(),
+        config::state_folder().map(|state| state.join("tokens")),
+    ));
+    let store = place::kept(&file)?;
+    let served = runtime.block_on(async {
+        let means = Means {
+            witness: Some(Arc::<Telemetry>::clone(&telemetry)),
+            ..means(global, &file.path, &sources, store.as_ref())?
+        };
+        let live = Live::open(&file.checked, means)?;
+        secrets::keep(vec![live.redactor()]);
+        let listener = TcpListener::bind(address)
+            .await
+            .with_context(|| format!("cannot listen on {address}: name another with `--listen`"))?;
+        let bound = listener.local_addr()?;
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        greet(output, words, &format!("{scheme}://{bound}"), store.is_some())?;
+        let names = Names::new(bound, &hosts);
+        let bounds = file.checked.bounds.clone();
+        let house = Arc::new(House::new(
+            live,
+            (names, guard),
+            bounds,
+            store.clone(),
+            Arc::clone(&telemetry),
+        ));
+        let proxies = file.checked.front.proxies.clone();
+        let door = Door { listener, most, proxies, tls };
+        run(door, house, follow::Outside { file, folder }, output).await
+    });
+    runtime.block_on(stop(&sources, store.as_ref()));
+    telemetry.close();
+    runtime.shutdown_background();
+    wait_for_programs(LAST_MOMENT);
+    served.map(|()| End::Done)
+}
+
+/// Ends the children, and waits for the last rows of the record.
+pub(super) async fn stop(sources: &Sources, store: Option<&Store>) {
+    let _ = tokio::time::timeout(LAST_WISHES, sources.stop()).await;
+    if let Some(store) = store {
+        let _ = tokio::time::timeout(LAST_WISHES, store.flush()).await;
+    }
+}
+
+async fn run(
+    door: Door,
+    house: Arc<House>,
+    outside: follow::Outside,
+    output: &Output,
+) -> Result<()> {
+    let (stop, now) = (house.stop.clone(), CancellationToken::new());
+    let mut signals = place::Signals::new()?;
+    let starting = tokio::spawn({
+        let house = Arc::clone(&house);
+        async move {
+            house.live.crib().start().await;
+            house.started.store(true, Ordering::Relaxed);
+        }
+    });
+    let sent = CancellationToken::new();
+    let sending = tokio::spawn(export::export(Arc::clone(&house), sent.clone()));
+    let following = tokio::spawn(follow::follow(outside, Arc::clone(&house), output.clone()));
+    let heard = async {
+        signals.next().await;
+        output.note("stopping: what runs may end; again to stop at once");
+        stop.cancel();
+        signals.next().await;
+        now.cancel();
+        std::future::pending::<()>().await;
+    };
+    let serving = accept::serve(door, Arc::clone(&house), (stop.clone(), now.clone()), |trouble| {
+        output.note(trouble);
+    });
+    tokio::select! {
+        () = serving => {}
+        () = heard => {}
+    }
+    following.abort();
+    starting.abort();
+    sent.cancel();
+    let _ = tokio::time::timeout(LAST_SPANS, sending).await;
+    Ok(())
+}
+
+/// Makes the token of the first start, and takes all there are. `None`: nobody needs one.
+fn tokens(words: &ServeWords, guard: &Guard, output: &Output) -> Result<Option<PathBuf>> {
+    let folder = match keys::folder() {
+        Err(_) if words.insecure_local => return Ok(None),
+        folder => folder?,
+    };
+    if !words.insecure_local {
+        keys::token(&folder, keys::LOCAL)?;
+    } else if !folder.exists() {
+        return Ok(None);
+    }
+    let (known, problems) = keys::all(&folder);
+    output.warn(&problems);
+    guard.take(&known);
+    Ok(Some(folder))
+}
+
+pub(super) fn means(
+    global: &Global,
+    file: &Path,
+    sources: &Arc<Sources>,
+    store: Option<&Store>,
+) -> Result<Means> {
+    let lock = file.with_file_name(super::room::LOCK);
+    let pins = config::file_if_any(&lock)?.map(|text| Lock::parse(&text)).transpose();
+    let pins = pins.with_context(|| format!("cannot use `{}`", lock.display()))?;
+    let rules = global.policy.as_deref().map(rules).transpose()?;
+    let profile = global.profile.clone();
+    let global = global.clone();
+    let adapt = move |profile: Option<&str>, view: View| {
+        let limits = limits(&global, &view.limits);
+        View { policy: Arc::new(Scoped::new(profile, view.policy)), limits }
+    };
+    Ok(Means {
+        lookup: Arc::new(config::Outside),
+        maker: Arc::<Sources>::clone(sources),
+        profile,
+        ledger: store.map(|store| -> Arc<dyn Ledger> { Arc::new(store.clone()) }),
+        rules,
+        judge: pins.map(|pins| pins.judge()),
+        adapt: Some(Box::new(adapt)),
+        witness: None,
+    })
+}
+
+/// Says where we are, and how to come in; never the token itself.
+fn greet(output: &Output, words: &ServeWords, url: &str, durable: bool) -> Result<()> {
+    if output.json {
+        output.value(&json!({ "listening": url }))?;
+    } else {
+        output.text(&format!("listening on {url}"))?;
+    }
+    if words.insecure_local {
+        output.warn(&["no token is asked for: every program of this machine may call the tools"]);
+    } else {
+        output.note(&format!(
+            "try: curl -H \"Authorization: Bearer $(toolcrib token)\" {url}/v1/tools"
+        ));
+    }
+    if words.behind_proxy {
+        output.warn(&["tokens come in the clear: only a proxy that ends TLS may reach us"]);
+    }
+    if !durable {
+        let cure = "name a file to keep them: `[store]` with `url = \"sqlite://crib.db\"`";
+        let what = "the record of calls and the waiting approvals end with this process";
+        output.warn(&[format!("{what}; {cure}")]);
+    }
+    Ok(())
+}

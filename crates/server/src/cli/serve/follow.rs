@@ -1,0 +1,188 @@
+//! Follows what may change while it serves: the file, the tokens, how the sources are doing.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use toolcrib::catalog::SourceState;
+use toolcrib::config::{Change, Config, Live, Refused};
+use toolcrib::{Redactor, Secret};
+
+use super::place::Configuration;
+use crate::cli::output::Output;
+use crate::config::keys::Key;
+use crate::config::{self, keys};
+use crate::http::house::House;
+use crate::secrets;
+
+const PAUSE: Duration = Duration::from_secs(1);
+
+pub(super) struct Outside {
+    pub(super) file: Configuration,
+    /// Where the tokens are; `None`: nowhere.
+    pub(super) folder: Option<PathBuf>,
+}
+
+pub(super) async fn follow(outside: Outside, house: Arc<House>, output: Output) {
+    let Outside { file, folder } = outside;
+    // A new source that is slow to start delays no change of the tokens.
+    tokio::join!(
+        follow_file(file, &house, &output),
+        follow_rest(folder, &house, &output),
+        follow_issuers(&house, &output),
+    );
+}
+
+async fn follow_file(mut file: Configuration, house: &House, output: &Output) {
+    let mut seen = None;
+    loop {
+        // What is written while it is read is read again.
+        let now = config::stamp(&file.path);
+        if now != seen {
+            if now.is_none() {
+                output.note("the configuration is gone: the last one stays in force");
+            }
+            seen = now;
+            reload(&mut file, house, output).await;
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+async fn follow_rest(folder: Option<PathBuf>, house: &House, output: &Output) {
+    let (mut states, mut faults) = (Vec::new(), Vec::new());
+    let mut masked = Masked::default();
+    loop {
+        if let Some(folder) = &folder {
+            let (known, problems) = keys::all(folder);
+            house.guard.take(&known);
+            masked.follow(&house.live, &known);
+            if problems != faults {
+                output.warn(&problems);
+                faults = problems;
+            }
+        }
+        if folder.is_none() {
+            masked.follow(&house.live, &[]);
+        }
+        let current = house.live.crib().sources();
+        tell_sources(&states, &current, output);
+        states = current;
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// Has the keys of issuers at hand, and says which are not.
+async fn follow_issuers(house: &House, output: &Output) {
+    let mut told = Vec::new();
+    loop {
+        let access = house.guard.access();
+        access.warm().await;
+        let troubles = access.troubles();
+        if troubles != told {
+            output.warn(&troubles);
+            told = troubles;
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// The secrets of the file that is in force and the tokens, which nothing may print.
+#[derive(Default)]
+struct Masked {
+    tokens: Vec<Secret>,
+    of_file: Option<Arc<Redactor>>,
+}
+
+impl Masked {
+    fn follow(&mut self, live: &Live, keys: &[Key]) {
+        let of_file = live.redactor();
+        let tokens: Vec<_> = keys.iter().map(|key| key.token.clone()).collect();
+        let same = self.of_file.as_ref().is_some_and(|known| Arc::ptr_eq(known, &of_file));
+        if same && tokens == self.tokens {
+            return;
+        }
+        let of_tokens = Arc::new(Redactor::new(tokens.iter().cloned()));
+        secrets::keep(vec![Arc::clone(&of_file), of_tokens]);
+        *self = Self { tokens, of_file: Some(of_file) };
+    }
+}
+
+/// Applies the file if it says something else; a bad one changes nothing.
+async fn reload(file: &mut Configuration, house: &House, output: &Output) {
+    let text = match config::file_if_any(&file.path) {
+        Ok(Some(text)) if file.text.as_ref() != Some(&text) => text,
+        Ok(_) => return,
+        Err(error) => return output.error(&error),
+    };
+    let name = file.path.display().to_string();
+    match house.live.reload(&text, &name).await {
+        Ok(change) => {
+            // What came into force is what was read just now.
+            if let Some(config) = Config::read(&text, &name).config {
+                house.guard.admit(config.front.access);
+            }
+            output.note(&format!("`{name}` is in force: {}", told(&change)));
+        }
+        Err(Refused::File(problems)) => {
+            output.warn(&problems);
+            output.warn(&[format!("`{name}` stays as it was until this is put right")]);
+        }
+        Err(refused) => {
+            output.warn(&[format!("`{name}` stays as it was: {refused}")]);
+        }
+    }
+    file.text = Some(text);
+}
+
+fn told(change: &Change) -> String {
+    let lists = [
+        ("added", &change.added),
+        ("restarted", &change.restarted),
+        ("refitted", &change.refitted),
+        ("removed", &change.removed),
+    ];
+    let words = lists.iter().filter(|(_, list)| !list.is_empty()).map(|(word, list)| {
+        let names: Vec<_> = list.iter().map(|id| format!("`{id}`")).collect();
+        format!("{word} {}", names.join(", "))
+    });
+    let words: Vec<_> = words.collect();
+    if words.is_empty() { "no source changed".to_owned() } else { words.join("; ") }
+}
+
+/// Names the tools whose authors hid something in their texts.
+fn tell_hidden(state: &SourceState, output: &Output) {
+    let names: Vec<_> = state.unhidden.iter().take(10).map(|name| format!("`{name}`")).collect();
+    if !names.is_empty() {
+        let more = state.unhidden.len() - names.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        output.warn(&[format!(
+            "`{}` hides characters that nobody sees in the texts of {}{more}: they were taken out",
+            state.id,
+            names.join(", ")
+        )]);
+    }
+}
+
+/// Says of each source when it comes, when it fails, and when it has other tools.
+fn tell_sources(before: &[SourceState], now: &[SourceState], output: &Output) {
+    for state in now {
+        let old = before.iter().find(|old| old.id == state.id);
+        let same = |old: &SourceState| old.error == state.error && old.tools == state.tools;
+        let silent = state.age_seconds.is_none() && state.error.is_none();
+        if silent || old.is_some_and(same) {
+            continue;
+        }
+        let id = &state.id;
+        match &state.error {
+            Some(error) if state.stale => {
+                output.warn(&[format!("`{id}` keeps its last list of tools: {error}")]);
+            }
+            Some(error) => output.warn(&[format!("the source `{id}` gives no tools: {error}")]),
+            None => {
+                output.note(&format!("`{id}`: {} tools", state.tools));
+                tell_hidden(state, output);
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! `toolcrib import`, `check` and `login`: what comes before the first call.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use serde_json::json;
+use toolcrib::config::{Config, import as read_foreign, schema};
+use toolcrib::mcp;
+
+use super::End;
+use super::interrupt::told_to_end;
+use super::output::Output;
+use super::room::Room;
+use crate::config;
+
+pub(super) fn import(output: &Output, path: &Path) -> Result<End> {
+    let text = if path == Path::new("-") { config::standard_input()? } else { config::file(path)? };
+    let imported =
+        read_foreign(&text, None).with_context(|| format!("cannot import `{}`", path.display()))?;
+    if output.json {
+        output.value(&json!({ "toml": imported.toml, "notes": imported.notes }))?;
+        return Ok(End::Done);
+    }
+    output.text(&imported.toml)?;
+    for note in &imported.notes {
+        let about = note.source.as_ref().map(|source| format!("`{source}`: ")).unwrap_or_default();
+        let export = note.export.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
+        output.note(&format!("note: {about}{}{export}", note.text));
+    }
+    Ok(End::Done)
+}
+
+pub(super) fn check(output: &Output, path: &Path) -> Result<End> {
+    let read = Config::read(&config::file(path)?, &path.display().to_string());
+    let (problems, warnings) = read.examine(&config::Outside);
+    if output.json {
+        output.value(&json!({ "problems": problems, "warnings": warnings }))?;
+    } else {
+        output.warn(&warnings);
+        for problem in &problems {
+            output.text(&problem.to_string())?;
+        }
+        if problems.is_empty() {
+            output.note(&format!("`{}` is good", path.display()));
+        }
+    }
+    Ok(if problems.is_empty() { End::Done } else { End::Failed })
+}
+
+pub(super) fn print_schema(output: &Output) -> Result<End> {
+    output.value(&schema())?;
+    Ok(End::Done)
+}
+
+/// Has the person sign in where the source says, and keeps what they were given.
+pub(super) fn login(room: &Room, output: &Output, source: &str) -> Result<End> {
+    let Some(settings) = room.sources.http(source) else {
+        bail!("`{source}` is no MCP server over HTTP: there is nothing to sign in to");
+    };
+    let show =
+        |address: url::Url| output.note(&format!("Open this address and sign in:\n{address}"));
+    let signed_in = room.runtime.block_on(async {
+        tokio::select! {
+            signed_in = mcp::login(&settings, &room.caller, show) => signed_in.map(|()| true),
+            _ = told_to_end() => Ok(false),
+        }
+    });
+    if !signed_in? {
+        return Ok(End::Interrupted);
+    }
+    if output.json {
+        output.value(&json!({ "source": source, "signed_in": true }))?;
+    } else {
+        output.note(&format!("signed in to `{source}`"));
+    }
+    Ok(End::Done)
+}

@@ -1,0 +1,137 @@
+//! Takes connections, as many as there is room for, until it is told to stop.
+
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use toolcrib::egress::Target;
+
+use super::house::House;
+use super::{connection, porch};
+
+/// Connections at the same time where the system allows them.
+const MOST: usize = 4096;
+/// How long the last answers may take.
+pub(crate) const DRAIN: Duration = Duration::from_secs(30);
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// A listener and its bounds.
+pub(crate) struct Door {
+    pub(crate) listener: TcpListener,
+    /// Connections at the same time.
+    pub(crate) most: usize,
+    /// From which connections are taken, beside this machine; empty: from everywhere.
+    pub(crate) proxies: Vec<Target>,
+    /// `None`: requests come as they are.
+    pub(crate) tls: Option<TlsAcceptor>,
+}
+
+impl Door {
+    fn admits(&self, peer: SocketAddr) -> bool {
+        let address = peer.ip().to_canonical();
+        let is_proxy = |proxy: &Target| proxy.contains(address, peer.port());
+        self.proxies.is_empty() || address.is_loopback() || self.proxies.iter().any(is_proxy)
+    }
+}
+
+/// As many connections as leave files for the sources: a part of those that may be open. More
+/// than these cannot be wished for.
+pub(crate) fn most_connections(wished: Option<usize>) -> Result<usize> {
+    let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    let files = files.and_then(|files| usize::try_from(files).ok());
+    let room = files.map_or(usize::MAX, |files| files / 10 * 8).max(1);
+    let Some(wished) = wished else { return Ok(room.min(MOST)) };
+    ensure!(
+        wished <= room,
+        "`connections` under `[server.limits]` is {wished}, and the system lets this process open \
+         files for {room}: write {room} or less, or raise its limit with `ulimit -n`"
+    );
+    Ok(wished)
+}
+
+/// Serves until `stop`, then until the last answer is out; `now` ends that wait. Tells what keeps
+/// it from taking connections.
+pub(crate) async fn serve(
+    door: Door,
+    house: Arc<House>,
+    (stop, now): (CancellationToken, CancellationToken),
+    tell: impl Fn(&str),
+) {
+    let room = Arc::new(Semaphore::new(door.most));
+    // Whoever finds no room is told so, a few at the same time.
+    let porch = Arc::new(Semaphore::new((door.most / 16).clamp(1, porch::MOST)));
+    let connections = TaskTracker::new();
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let next = async {
+            // Nobody closes the semaphore.
+            let spot = Arc::clone(&porch).acquire_owned().await.ok()?;
+            Some((spot, door.listener.accept().await))
+        };
+        let taken = tokio::select! {
+            biased;
+            () = stop.cancelled() => break,
+            taken = next => taken,
+        };
+        let Some((spot, accepted)) = taken else { break };
+        match accepted {
+            Ok((_, peer)) if !door.admits(peer) => {}
+            Ok((stream, _)) => {
+                pause = FIRST_PAUSE;
+                let Ok(place) = Arc::clone(&room).try_acquire_owned() else {
+                    house.turned_away();
+                    // Who greets is not understood out there.
+                    if door.tls.is_none() {
+                        connections.spawn(async move {
+                            let _spot = spot;
+                            porch::turn_away(stream).await;
+                        });
+                    }
+                    continue;
+                };
+                let (now, tls) = (now.clone(), door.tls.clone());
+                let serving = connection::serve(stream, Arc::clone(&house), tls, stop.clone());
+                connections.spawn(async move {
+                    let _place = place;
+                    now.run_until_cancelled(serving).await;
+                });
+            }
+            Err(error) if is_of_the_peer(error.kind()) => {}
+            Err(error) => {
+                house.turned_away();
+                // No file is left, say: to try at once would only burn time.
+                if pause == FIRST_PAUSE {
+                    tell(&format!("cannot take connections now: {error}"));
+                }
+                sleep(pause).await;
+                pause = (pause * 2).min(LONGEST_PAUSE);
+            }
+        }
+    }
+    drop(door.listener);
+    connections.close();
+    if timeout(DRAIN, connections.wait()).await.is_err() {
+        tell("some answers were not done in time");
+        now.cancel();
+        connections.wait().await;
+    }
+}
+
+fn is_of_the_peer(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::ConnectionAborted
+            | ErrorKind::ConnectionReset
+            | ErrorKind::ConnectionRefused
+            | ErrorKind::Interrupted
+    )
+}

@@ -1,0 +1,116 @@
+//! A request that passed the door.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, Uri};
+use serde::de::DeserializeOwned;
+use toolcrib::auth::{Reach, Resource, needed, reach};
+use toolcrib::json::repair::read_strict;
+use toolcrib::{Caller, Crib, Trace};
+
+use super::house::House;
+use super::keys::lacking;
+use super::problem::{Kind, Problem};
+use super::routes::Parameter;
+
+pub(crate) struct Asked {
+    pub(crate) house: Arc<House>,
+    pub(crate) method: Method,
+    pub(crate) uri: Uri,
+    pub(crate) caller: Caller,
+    /// What stands for the names of the path, in their order.
+    pub(crate) segments: Vec<String>,
+    pub(crate) query: Query,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+    pub(crate) trace: Trace,
+}
+
+impl Asked {
+    /// The body as what the route takes. A key that comes twice is refused: whoever checked the
+    /// request before us may have read the other one.
+    pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Problem> {
+        let text = std::str::from_utf8(&self.body)
+            .map_err(|_| Problem::new(Kind::BadRequest, "the body is no UTF-8 text"))?;
+        let value = read_strict(text)
+            .map_err(|error| Problem::new(Kind::BadRequest, format!("no usable JSON: {error}")))?;
+        serde_json::from_value(value)
+            .map_err(|error| Problem::new(Kind::InvalidBody, error.to_string()))
+    }
+
+    pub(crate) fn segment(&self) -> &str {
+        self.segments.first().map_or("", String::as_str)
+    }
+
+    /// Whether the scopes of the caller open a profile, or the whole file. Asked before anything
+    /// is looked up in it: who may not use a profile is not told whether it is there.
+    pub(crate) fn permit(&self, profile: Option<&str>) -> Result<(), Problem> {
+        if reach(&self.caller, profile) > Reach::Nothing {
+            return Ok(());
+        }
+        let resource = match profile {
+            Some(profile) => Resource::Profile(profile),
+            None if self.uri.path() == "/mcp" => Resource::Mcp,
+            None => Resource::Whole,
+        };
+        Err(lacking(&self.house.guard.access(), resource, &needed(profile)))
+    }
+
+    /// The crib as a profile has it, or as the file has it.
+    pub(crate) fn crib(&self, profile: Option<&str>) -> Result<Crib, Problem> {
+        self.permit(profile)?;
+        let live = &self.house.live;
+        match profile {
+            None => Ok(live.crib().clone()),
+            Some(name) => live.view(name).ok_or_else(|| {
+                let detail = format!("the configuration has no profile `{name}`");
+                Problem::new(Kind::UnknownProfile, detail)
+            }),
+        }
+    }
+}
+
+/// The query, with the names that the route knows and no others.
+#[derive(Debug, Default)]
+pub(crate) struct Query(BTreeMap<String, String>);
+
+impl Query {
+    pub(crate) fn read(text: &str, known: &[Parameter]) -> Result<Self, Problem> {
+        let mut query = BTreeMap::new();
+        for (name, value) in url::form_urlencoded::parse(text.as_bytes()) {
+            let parameter = known.iter().find(|parameter| parameter.name == name);
+            let Some(parameter) = parameter else {
+                let names: Vec<_> = known.iter().map(|parameter| parameter.name).collect();
+                let detail = format!("`{name}` is none of [{}]", names.join(", "));
+                return Err(Problem::new(Kind::InvalidQuery, detail));
+            };
+            check(parameter, &value)?;
+            if query.insert(name.to_string(), value.into_owned()).is_some() {
+                let detail = format!("`{name}` came twice: send it once");
+                return Err(Problem::new(Kind::InvalidQuery, detail));
+            }
+        }
+        Ok(Self(query))
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// A whole number, else `default`; its range was checked.
+    pub(crate) fn number(&self, name: &str, default: usize) -> usize {
+        self.get(name).and_then(|text| text.parse().ok()).unwrap_or(default)
+    }
+}
+
+fn check(parameter: &Parameter, value: &str) -> Result<(), Problem> {
+    let Some((least, most)) = parameter.range else { return Ok(()) };
+    if value.parse().is_ok_and(|number| (least..=most).contains(&number)) {
+        return Ok(());
+    }
+    let name = parameter.name;
+    let detail = format!("`{name}` must be a whole number from {least} to {most}");
+    Err(Problem::new(Kind::InvalidQuery, detail))
+}

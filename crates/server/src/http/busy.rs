@@ -1,0 +1,73 @@
+//! How many requests are under way, in all and of one caller: what each of them may hold is
+//! bounded, so all are.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use http::{HeaderValue, header};
+use toolcrib::Caller;
+use toolcrib::config::Bounds;
+
+use super::problem::{Kind, Problem};
+
+pub(crate) struct Busy {
+    /// Requests at the same time.
+    most: usize,
+    /// Requests of one caller at the same time.
+    per_caller: usize,
+    now: Mutex<Now>,
+}
+
+#[derive(Default)]
+struct Now {
+    all: usize,
+    by_caller: HashMap<(String, String), usize>,
+}
+
+/// A request that is under way.
+pub(crate) struct Place {
+    busy: Arc<Busy>,
+    who: (String, String),
+}
+
+impl Busy {
+    pub(crate) fn new(bounds: &Bounds) -> Self {
+        let (most, per_caller) = (bounds.requests, bounds.per_caller);
+        Self { most, per_caller, now: Mutex::default() }
+    }
+
+    pub(crate) fn enter(self: &Arc<Self>, caller: &Caller) -> Result<Place, Problem> {
+        let who = (caller.tenant.clone(), caller.subject.clone());
+        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = now.by_caller.get(&who).copied().unwrap_or_default();
+        if own >= self.per_caller {
+            let most = self.per_caller;
+            let detail = format!("{most} requests of this caller are under way: wait for one");
+            return Err(later(Kind::TooMany, detail));
+        }
+        if now.all >= self.most {
+            let detail = "as many requests are under way as are taken: come again";
+            return Err(later(Kind::Unavailable, detail));
+        }
+        now.all += 1;
+        now.by_caller.insert(who.clone(), own + 1);
+        Ok(Place { busy: Arc::clone(self), who })
+    }
+}
+
+fn later(kind: Kind, detail: impl Into<String>) -> Problem {
+    Problem::new(kind, detail).with(header::RETRY_AFTER, HeaderValue::from_static("1"))
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut now = self.busy.now.lock().unwrap_or_else(PoisonError::into_inner);
+        now.all -= 1;
+        if let Some(count) = now.by_caller.get_mut(&self.who) {
+            *count -= 1;
+            if *count == 0 {
+                now.by_caller.remove(&self.who);
+            }
+        }
+    }
+}

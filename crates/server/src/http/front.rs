@@ -1,0 +1,126 @@
+//! The one way in: which host, which route, who asks, what comes; only then the answer.
+
+use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::Bytes;
+use futures_util::FutureExt;
+use http::request::Parts;
+use http::{HeaderName, HeaderValue, Method, Request, header};
+use hyper::body::Incoming;
+use toolcrib::Caller;
+use toolcrib::auth::{LOCAL, OPERATOR, Resource, enters, is_operator, needed};
+
+use super::asked::{Asked, Query};
+use super::body;
+use super::house::House;
+use super::keys::{lacking, refused};
+use super::names::single;
+use super::problem::{Kind, Problem};
+use super::reply::Reply;
+use super::routes::{Access, Route, find};
+use super::seen::Seen;
+
+/// By what name the log knows a request.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+pub(crate) async fn answer(
+    house: Arc<House>,
+    request: Request<Incoming>,
+) -> Result<Reply, Infallible> {
+    let began = Instant::now();
+    let seen = Seen::of(&house, &request);
+    let _under_way = house.telemetry.figures.request();
+    // A panic costs the request that met it, and no other.
+    let admitted = admit(Arc::clone(&house), request, &seen);
+    let answering = AssertUnwindSafe(admitted).catch_unwind();
+    let mut reply = match answering.await {
+        Ok(answered) => answered.unwrap_or_else(Problem::into_reply),
+        Err(_) => Problem::new(Kind::Broken, "this must not happen: tell us").into_reply(),
+    };
+    seen.answered(&house, reply.status(), began.elapsed());
+    let headers = reply.headers_mut();
+    if let Ok(id) = HeaderValue::from_str(&seen.trace.trace_id()) {
+        headers.insert(REQUEST_ID, id);
+    }
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    Ok(reply)
+}
+
+async fn admit(
+    house: Arc<House>,
+    request: Request<Incoming>,
+    seen: &Seen,
+) -> Result<Reply, Problem> {
+    let (parts, body) = request.into_parts();
+    house.names.check(&parts)?;
+    let (route, segments) = find(&parts.method, parts.uri.path())?;
+    // It is set once, by the only one who comes by here.
+    let _ = seen.route.set(route);
+    let caller = allowed(&house, &parts, route, &segments).await?;
+    let query = Query::read(parts.uri.query().unwrap_or_default(), route.query)?;
+    // What anybody may ask is answered at once, and also by a server that is full.
+    let _place = match route.access {
+        Access::Anybody => None,
+        Access::Caller | Access::Operator => Some(house.busy.enter(&caller)?),
+    };
+    let body = match route.body {
+        Some(_) => {
+            is_json(&parts)?;
+            body::read(body, &house.bounds).await?
+        }
+        None => Bytes::new(),
+    };
+    let Parts { method, uri, headers, .. } = parts;
+    let trace = seen.trace;
+    let asked = Asked { house, method, uri, caller, segments, query, headers, body, trace };
+    (route.answer)(asked).await
+}
+
+/// The caller, if it may take this route.
+async fn allowed(
+    house: &House,
+    parts: &Parts,
+    route: &Route,
+    segments: &[String],
+) -> Result<Caller, Problem> {
+    let resource = route.resource(segments);
+    let caller = house.guard.caller(&parts.headers, resource).await?;
+    let Some(caller) = caller else {
+        return match route.access {
+            Access::Anybody => Ok(Caller::new("", "anybody")),
+            Access::Caller | Access::Operator => {
+                Err(refused(&house.guard.access(), resource, None))
+            }
+        };
+    };
+    match route.access {
+        Access::Operator if !is_operator(&caller) && caller.tenant == LOCAL => {
+            Err(Problem::new(Kind::Forbidden, "use the token of the caller `local`"))
+        }
+        Access::Operator if !is_operator(&caller) => {
+            Err(lacking(&house.guard.access(), resource, OPERATOR))
+        }
+        Access::Caller if !enters(&caller) => {
+            let profile = match resource {
+                Resource::Profile(name) => Some(name),
+                Resource::Whole | Resource::Mcp => None,
+            };
+            Err(lacking(&house.guard.access(), resource, &needed(profile)))
+        }
+        Access::Anybody | Access::Caller | Access::Operator => Ok(caller),
+    }
+}
+
+/// A page of another site can send a form or a plain text without asking; JSON it cannot.
+fn is_json(parts: &Parts) -> Result<(), Problem> {
+    let kind = single(&parts.headers, &header::CONTENT_TYPE)?.unwrap_or_default();
+    let (kind, _) = kind.split_once(';').unwrap_or((kind, ""));
+    if kind.trim().eq_ignore_ascii_case("application/json") || parts.method == Method::GET {
+        return Ok(());
+    }
+    Err(Problem::new(Kind::NotJson, "send `Content-Type: application/json`"))
+}

@@ -1,0 +1,97 @@
+//! What all requests share.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio_util::sync::CancellationToken;
+use toolcrib::config::{Bounds, Live};
+use toolcrib::mcp::{Door, DoorSettings};
+use toolcrib::store::Store;
+
+use super::busy::Busy;
+use super::idempotency::Replies;
+use super::keys::Guard;
+use super::mcp::Shown;
+use super::names::Names;
+use super::plans::Plans;
+use super::running::Running;
+use crate::telemetry::Telemetry;
+
+/// For so long after a peer was turned away others had better go elsewhere.
+const FULL: Duration = Duration::from_secs(1);
+
+pub(crate) struct House {
+    pub(crate) live: Arc<Live>,
+    /// The door of the Model Context Protocol; sessions of older clients live in it.
+    pub(crate) mcp: axum::Router,
+    pub(crate) door: Door,
+    pub(crate) telemetry: Arc<Telemetry>,
+    pub(crate) names: Names,
+    /// What is taken from whoever comes.
+    pub(crate) bounds: Bounds,
+    pub(crate) guard: Guard,
+    pub(crate) busy: Arc<Busy>,
+    pub(crate) plans: Plans,
+    pub(crate) running: Arc<Running>,
+    pub(crate) replies: Replies,
+    /// What outlives the process; `None`: nothing does.
+    pub(crate) store: Option<Store>,
+    /// When a peer found no room the last time.
+    no_room: Mutex<Option<Instant>>,
+    /// Every source had its first chance.
+    pub(crate) started: AtomicBool,
+    /// Cancelled when no more is to be begun.
+    pub(crate) stop: CancellationToken,
+}
+
+impl House {
+    pub(crate) fn new(
+        live: Live,
+        (names, guard): (Names, Guard),
+        bounds: Bounds,
+        store: Option<Store>,
+        telemetry: Arc<Telemetry>,
+    ) -> Self {
+        let live = Arc::new(live);
+        let settings = DoorSettings {
+            hosts: names.hosts().to_vec(),
+            origins: names.origins(),
+            largest_request: bounds.body,
+            most_sessions: bounds.sessions,
+            most_waiting: bounds.waiting,
+            patience: bounds.patience,
+            ..DoorSettings::default()
+        };
+        let door = Door::new(Arc::new(Shown(Arc::clone(&live))), settings);
+        let replies = Replies(live.crib().clone());
+        Self {
+            live,
+            mcp: door.router(),
+            door,
+            telemetry,
+            names,
+            guard,
+            busy: Arc::new(Busy::new(&bounds)),
+            bounds,
+            no_room: Mutex::default(),
+            plans: Plans::default(),
+            running: Arc::default(),
+            replies,
+            store,
+            started: AtomicBool::new(false),
+            stop: CancellationToken::new(),
+        }
+    }
+
+    /// Notes that a peer found no room.
+    pub(crate) fn turned_away(&self) {
+        *self.no_room.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    /// Whether a peer found no room just now.
+    pub(crate) fn is_full(&self) -> bool {
+        let last = *self.no_room.lock().unwrap_or_else(PoisonError::into_inner);
+        last.is_some_and(|last| last.elapsed() < FULL)
+    }
+}

@@ -1,0 +1,204 @@
+//! `/mcp` and `/mcp/{profile}`: the door of the Model Context Protocol, behind the same check of
+//! who asks.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use http::{HeaderValue, Method, Request};
+use http_body_util::BodyExt;
+use serde_json::Value;
+use toolcrib::auth::{Reach, Resource, needed, reach};
+use toolcrib::config::Live;
+use toolcrib::mcp::{Asking, Claim, House};
+use toolcrib::{
+    BatchOptions, BoxFuture, Call, Caller, Crib, CribLimits, Fields, Following, Intent, Kind,
+    LedgerError, Parked, Plan, PlanError, Policy, Redemption, Report, Response, Run, Said,
+    TicketError, TicketId, ToolError, ToolSpec, Verdict, Visitor,
+};
+use tower_service::Service;
+
+use super::asked::Asked;
+use super::keys::lacking;
+use super::problem::Problem;
+use super::routes::Answered;
+use super::until::Until;
+
+pub(crate) fn enter(asked: Asked) -> Answered {
+    Box::pin(async move {
+        let profile = asked.segments.first().map(String::as_str);
+        asked.permit(profile)?;
+        further(&asked, profile)?;
+        let mut router = asked.house.mcp.clone();
+        let mut request = Request::new(Body::from(asked.body));
+        // A client that listens does so for ever. One of 2026-07-28 says it in a header, which
+        // must say what the body says.
+        let said = asked.headers.get("mcp-method").map(HeaderValue::as_bytes);
+        let listens = asked.method == Method::GET || said == Some(b"subscriptions/listen");
+        *request.method_mut() = asked.method;
+        *request.uri_mut() = asked.uri;
+        *request.headers_mut() = asked.headers;
+        request.extensions_mut().insert(asked.caller);
+        request.extensions_mut().insert(asked.trace);
+        let answered = router.call(request).await;
+        let reply = answered.unwrap_or_else(|never| match never {});
+        let reply = reply.map(|body| body.map_err(Into::into).boxed_unsync());
+        if !listens {
+            return Ok(reply);
+        }
+        let end = Box::pin(asked.house.stop.clone().cancelled_owned());
+        Ok(reply.map(|body| Until { body, end }.boxed_unsync()))
+    })
+}
+
+/// How long whoever redeems a ticket too late waits for the end of the one that came first.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A tool that writes, called by somebody who may only read, is told of by the scope that opens it,
+/// so that a client can ask for that. What no scope opens is for the door to say: it is not there.
+fn further(asked: &Asked, profile: Option<&str>) -> Result<(), Problem> {
+    if reach(&asked.caller, profile) != Reach::Reads || asked.body.is_empty() {
+        return Ok(());
+    }
+    // What the door refuses of a message, it refuses itself.
+    let Ok(message) = asked.json::<Value>() else { return Ok(()) };
+    let name = message.pointer("/params/name").and_then(Value::as_str);
+    let (Some("tools/call"), Some(name)) = (message.get("method").and_then(Value::as_str), name)
+    else {
+        return Ok(());
+    };
+    let crib = asked.crib(profile)?;
+    let sees = |caller: &Caller| {
+        let plan = crib.plan(caller, toolcrib::Request::default());
+        plan.is_ok_and(|plan| plan.get(name).is_some())
+    };
+    let scope = needed(profile);
+    let mut more = asked.caller.clone();
+    more.scopes.insert(scope.clone());
+    if sees(&asked.caller) || !sees(&more) {
+        return Ok(());
+    }
+    let resource = profile.map_or(Resource::Mcp, Resource::Profile);
+    Err(lacking(&asked.house.guard.access(), resource, &scope))
+}
+
+/// The crib of a file as the door wants it.
+pub(crate) struct Shown(pub(crate) Arc<Live>);
+
+/// What holds for a profile that is gone meanwhile.
+struct Gone;
+
+impl Policy for Gone {
+    fn sees(&self, _caller: &Caller, _tool: &ToolSpec) -> bool {
+        false
+    }
+
+    fn decide<'a>(&'a self, _intent: Intent<'a>) -> BoxFuture<'a, Verdict> {
+        Box::pin(std::future::ready(Verdict::Deny("the profile is gone".to_owned())))
+    }
+}
+
+impl Shown {
+    fn crib(&self, profile: Option<&str>) -> Crib {
+        let all = self.0.crib();
+        match profile {
+            None => all.clone(),
+            Some(name) => self
+                .0
+                .view(name)
+                .unwrap_or_else(|| all.under(Arc::new(Gone), CribLimits::default())),
+        }
+    }
+}
+
+impl House for Shown {
+    fn has_profile(&self, _caller: &Caller, profile: &str) -> bool {
+        self.0.view(profile).is_some()
+    }
+
+    fn plan(
+        &self,
+        caller: &Caller,
+        profile: Option<&str>,
+        request: toolcrib::Request,
+    ) -> Result<Plan, PlanError> {
+        self.crib(profile).plan(caller, request)
+    }
+
+    fn run(
+        &self,
+        plan: Plan,
+        profile: Option<&str>,
+        calls: Vec<Call>,
+        options: BatchOptions,
+    ) -> BoxFuture<'static, Report> {
+        let crib = self.crib(profile);
+        Box::pin(async move { crib.run_with(&plan, calls, options).await })
+    }
+
+    fn redeem(&self, claim: Claim) -> BoxFuture<'static, Result<Response, TicketError>> {
+        let crib = self.crib(claim.profile.as_deref());
+        Box::pin(async move {
+            let Claim { caller, ticket, decision, options, .. } = claim;
+            let run = &Run::default();
+            let redemption =
+                Redemption { caller: &caller, ticket: &ticket, decision, run, options };
+            crib.redeem(redemption).await
+        })
+    }
+
+    fn redeemed<'a>(
+        &'a self,
+        caller: &'a Caller,
+        ticket: &'a TicketId,
+    ) -> BoxFuture<'a, Option<Response>> {
+        let crib = self.crib(None);
+        Box::pin(async move { crib.redeemed(caller, ticket, PATIENCE).await.ok().flatten() })
+    }
+
+    fn tickets<'a>(
+        &'a self,
+        caller: &'a Caller,
+    ) -> BoxFuture<'a, Result<Vec<Parked>, LedgerError>> {
+        let crib = self.crib(None);
+        Box::pin(async move { crib.tickets(caller).await })
+    }
+
+    fn changed(&self) -> BoxFuture<'static, ()> {
+        self.0.crib().changed()
+    }
+
+    fn offers(&self, caller: &Caller, profile: Option<&str>, kind: Kind) -> Vec<Arc<Fields>> {
+        let crib = self.crib(profile);
+        let (stock, executor) = (crib.stock(), crib.executor());
+        let seen = stock.seen(kind, caller, executor.policy());
+        seen.map(|offer| Arc::clone(&offer.definition)).collect()
+    }
+
+    fn offers_changed(&self, kind: Kind) -> BoxFuture<'static, ()> {
+        match kind {
+            Kind::Prompt => self.0.crib().prompts_changed(),
+            Kind::Resource | Kind::Template => self.0.crib().resources_changed(),
+        }
+    }
+
+    fn inquire(&self, asking: Asking) -> BoxFuture<'static, Result<Fields, ToolError>> {
+        let Asking { visitor, profile, inquiry, options } = asking;
+        let crib = self.crib(profile.as_deref());
+        Box::pin(async move { crib.inquire(&visitor, inquiry, options).await })
+    }
+
+    fn follow(
+        &self,
+        visitor: Visitor,
+        profile: Option<&str>,
+        uri: String,
+    ) -> BoxFuture<'static, Result<Following, ToolError>> {
+        let crib = self.crib(profile);
+        Box::pin(async move { crib.follow(&visitor, uri, BatchOptions::default()).await })
+    }
+
+    fn sole(&self, profile: Option<&str>) -> Option<Arc<Said>> {
+        self.crib(profile).sole()
+    }
+}

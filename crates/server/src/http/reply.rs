@@ -1,0 +1,40 @@
+//! What goes out.
+
+use std::error::Error;
+
+use bytes::Bytes;
+use http::{HeaderValue, Response, StatusCode, header};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full};
+use serde_json::Value;
+
+pub(crate) type Body = UnsyncBoxBody<Bytes, Box<dyn Error + Send + Sync>>;
+pub(crate) type Reply = Response<Body>;
+
+/// A body that is there at once.
+pub(crate) fn whole(bytes: impl Into<Bytes>) -> Body {
+    Full::new(bytes.into()).map_err(|never| match never {}).boxed_unsync()
+}
+
+pub(crate) fn json(value: &Value) -> Reply {
+    json_bytes(value.to_string().into())
+}
+
+/// A text; the caller says of which kind.
+pub(crate) fn text(text: String) -> Reply {
+    Response::new(whole(text))
+}
+
+/// JSON that was written before.
+pub(crate) fn json_bytes(bytes: Bytes) -> Reply {
+    let mut reply = Response::new(whole(bytes));
+    let kind = HeaderValue::from_static("application/json");
+    reply.headers_mut().insert(header::CONTENT_TYPE, kind);
+    reply
+}
+
+pub(crate) fn status(status: StatusCode, value: &Value) -> Reply {
+    let mut reply = json(value);
+    *reply.status_mut() = status;
+    reply
+}

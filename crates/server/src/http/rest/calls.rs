@@ -1,0 +1,211 @@
+//! `/v1/calls`: the calls of a model, answered as its API wants them.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, header};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use toolcrib::{BatchOptions, Begun, Call, Host, LONGEST_KEY, OnceKey, Request, moment};
+
+use super::plan::{asked_dialect, names};
+use super::work::Work;
+use crate::http::asked::Asked;
+use crate::http::events;
+use crate::http::idempotency;
+use crate::http::names::single;
+use crate::http::problem::{Kind, Problem};
+use crate::http::reply::{Reply, json as reply, json_bytes};
+use crate::http::routes::Answered;
+
+pub(crate) const KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+/// Calls of one request. Those beyond the limit of a batch are answered too, and more than a model
+/// ever writes would be nothing but answers.
+const MOST_CALLS: usize = 1000;
+
+/// The calls of one turn of a model.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CallsBody {
+    /// The plan that the model was shown. Without one, a plan is made without wishes.
+    plan: Option<String>,
+    /// The profile to run under; a plan has its own, which this may repeat.
+    profile: Option<String>,
+    /// The model API that wrote the calls. Without one they are `{id, name, arguments}`.
+    #[schemars(extend("enum" = names()))]
+    dialect: Option<String>,
+    /// The calls as the model wrote them: a list, a message or the whole reply of the API.
+    #[schemars(extend("type" = ["array", "object"], "maxItems" = MOST_CALLS))]
+    calls: Value,
+}
+
+/// A call in no model's words.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlainCall {
+    #[serde(default, rename = "id")]
+    _id: Option<String>,
+    name: String,
+    #[serde(default)]
+    arguments: Option<Value>,
+}
+
+pub(crate) fn stop(asked: Asked) -> Answered {
+    Box::pin(async move {
+        let batch = asked.house.running.stop(asked.segment(), &asked.caller);
+        Ok(reply(&batch.ok_or_else(over)?))
+    })
+}
+
+pub(crate) fn over() -> Problem {
+    Problem::new(Kind::UnknownCall, "no batch of this caller runs under this name: it may be over")
+}
+
+pub(crate) fn run(asked: Asked) -> Answered {
+    Box::pin(async move {
+        let work = work(&asked)?;
+        let streams = wants_events(&asked.headers);
+        let key = key(&asked)?;
+        if let Some(key) = &key
+            && let Some(reply) = begin(&asked, key).await?
+        {
+            return Ok(reply);
+        }
+        let replies = asked.house.replies.clone();
+        if streams {
+            return Ok(events::stream(work, key, replies));
+        }
+        let options = BatchOptions { cancel: work.cancel.clone(), ..BatchOptions::default() };
+        let Some(key) = key else {
+            let done = work.done(options).await;
+            moment::reached("replying");
+            return Ok(json_bytes(done));
+        };
+        // Who goes away and comes back with the key finds the reply.
+        let done = tokio::spawn(replies.keep(key, work.done(options))).await;
+        moment::reached("replying");
+        done.map(json_bytes).map_err(|_| lost())
+    })
+}
+
+/// Whether a client takes events, and nothing simpler that we have.
+fn wants_events(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let kinds = values.flat_map(|value| value.split(','));
+    let names = kinds.map(|kind| kind.split_once(';').map_or(kind, |(kind, _)| kind).trim());
+    let names: Vec<_> = names.map(str::to_ascii_lowercase).collect();
+    let takes = |wanted: &str| names.iter().any(|name| name == wanted);
+    takes("text/event-stream") && !takes("application/json")
+}
+
+/// Everything that a run needs; what is wrong with the request is told before its key is used.
+fn work(asked: &Asked) -> Result<Work, Problem> {
+    let body: CallsBody = asked.json()?;
+    let dialect = asked_dialect(body.dialect.as_deref())?;
+    let (crib, plan) = match (&body.plan, &body.profile) {
+        (Some(id), profile) => {
+            let pinned = asked.house.plans.get(id, &asked.caller).ok_or_else(|| {
+                let detail = "there is no such plan any more: make one with `/v1/plan`";
+                Problem::new(Kind::UnknownPlan, detail)
+            })?;
+            if profile.is_some() && *profile != pinned.profile {
+                let detail = "the plan was made under another profile: leave `profile` out";
+                return Err(Problem::new(Kind::OtherProfile, detail));
+            }
+            (asked.crib(pinned.profile.as_deref())?, pinned.plan)
+        }
+        (None, profile) => {
+            let crib = asked.crib(profile.as_deref())?;
+            let plan = crib.plan(&asked.caller, Request::default());
+            let plan = plan.map_err(|error| Problem::new(Kind::NothingLeft, error.to_string()))?;
+            (crib, plan)
+        }
+    };
+    if !(body.calls.is_array() || body.calls.is_object()) {
+        let detail = "`calls` must be a list or an object";
+        return Err(Problem::new(Kind::InvalidBody, detail));
+    }
+    let calls = match &dialect {
+        Some(dialect) => {
+            if let Some(why) = dialect.not_a_reply(&body.calls) {
+                return Err(Problem::new(Kind::NotAReply, why.to_string()));
+            }
+            dialect.calls(&plan, &body.calls)
+        }
+        None => plain(body.calls),
+    };
+    if calls.len() > MOST_CALLS {
+        let detail = format!("one request has {MOST_CALLS} calls at the most");
+        return Err(Problem::new(Kind::InvalidBody, detail));
+    }
+    let house = &asked.house;
+    let cancel = tokio_util::sync::CancellationToken::new();
+    let listing = house.running.list(&asked.caller, &calls, cancel.clone());
+    Ok(Work { crib, plan, calls, dialect, cancel, listing, trace: asked.trace })
+}
+
+/// Total, as the dialects are: what is no call is answered as one that says so.
+fn plain(calls: Value) -> Vec<Call> {
+    let items = if let Value::Array(items) = calls { items } else { vec![calls] };
+    let call = |(item, number): (Value, usize)| {
+        let id = item.get("id").and_then(Value::as_str).map(ToOwned::to_owned);
+        let id = id.unwrap_or_else(|| format!("call_{number}"));
+        match serde_json::from_value::<PlainCall>(item) {
+            Ok(call) => Call::new(id, call.name, call.arguments.into()),
+            Err(error) => {
+                Call::malformed(id, format!("this is no `{{id, name, arguments}}`: {error}"))
+            }
+        }
+    };
+    items.into_iter().zip(1..).map(call).collect()
+}
+
+fn key(asked: &Asked) -> Result<Option<OnceKey>, Problem> {
+    let Some(key) = single(&asked.headers, &KEY)? else { return Ok(None) };
+    let key = idempotency::key(&asked.caller, key);
+    if !key.fits() {
+        let detail = format!("`{KEY}` must have from 1 to {LONGEST_KEY} letters");
+        return Err(Problem::new(Kind::BadRequest, detail));
+    }
+    Ok(Some(key))
+}
+
+/// The reply to give in place of a run; `None`: it may run.
+async fn begin(asked: &Asked, key: &OnceKey) -> Result<Option<Reply>, Problem> {
+    let begun = asked.house.replies.begin(key, &asked.body).await.map_err(|_| {
+        Problem::new(Kind::Unavailable, "the key cannot be put on record now: nothing ran")
+    })?;
+    match begun {
+        Begun::New => Ok(None),
+        Begun::Ended(reply) => Ok(Some(replayed(idempotency::bytes(reply)))),
+        Begun::Unknown => Err(lost()),
+        Begun::Running => {
+            let wait = HeaderValue::from_static("1");
+            let detail = "the first request with this key is not done yet: ask again";
+            Err(Problem::new(Kind::KeyInUse, detail).with(header::RETRY_AFTER, wait))
+        }
+        Begun::Conflict => {
+            let detail = "this key came with another body before: use a new key";
+            Err(Problem::new(Kind::KeyConflict, detail))
+        }
+    }
+}
+
+fn replayed(bytes: Bytes) -> Reply {
+    let mut reply = json_bytes(bytes);
+    reply.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+    reply
+}
+
+fn lost() -> Problem {
+    let detail = "calls of this request may have run, and their answers are not known: look before \
+                  you send them under a new key";
+    Problem::new(Kind::OutcomeUnknown, detail)
+}
+
+/// What a batch hears while it runs.
+pub(crate) fn heard(work: &Work, host: Arc<dyn Host>) -> BatchOptions {
+    BatchOptions { cancel: work.cancel.clone(), host: Some(host), ..BatchOptions::default() }
+}

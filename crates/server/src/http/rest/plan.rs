@@ -1,0 +1,194 @@
+//! `POST /v1/plan`: what one request may use, in the words of one model API.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::{Value, json};
+use toolcrib::dialect::{Dialect, NAMES, dialect};
+use toolcrib::{ChoiceScope, LONGEST_NAME, Plan, Request, Run};
+
+use super::tools::Known;
+use crate::http::asked::Asked;
+use crate::http::plans::Pinned;
+use crate::http::problem::{Kind, Problem};
+use crate::http::reply::json as reply;
+use crate::http::routes::Answered;
+
+/// The wishes of one request.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct PlanBody {
+    /// The profile to plan under; without one, the configuration as a whole.
+    profile: Option<String>,
+    /// Tools that the user chose; the order decides between exclusive ones.
+    choices: Vec<String>,
+    choice_scope: Scope,
+    /// Tools that are out for this request.
+    disabled: Vec<String>,
+    /// Tools whose definitions the model API may hold back until they are found.
+    deferred: Vec<String>,
+    /// Calls of one batch that run.
+    #[serde(deserialize_with = "whole")]
+    #[schemars(range(max = u32::MAX))]
+    max_calls: Option<u32>,
+    /// The host's name for the conversation, for tools that keep state in one.
+    session: Option<String>,
+    /// What `run` was in the answer to the calls of the turn before.
+    #[serde(deserialize_with = "remembered")]
+    #[schemars(schema_with = "run")]
+    run: Option<Run>,
+    /// The model API to write the definitions for.
+    #[schemars(extend("enum" = names()))]
+    dialect: Option<String>,
+    /// Tells of every tool why it is in or out.
+    why: bool,
+}
+
+/// The memory of a run, as an answer gave it.
+pub(crate) fn run(_: &mut SchemaGenerator) -> Schema {
+    let texts = json!({ "type": "array", "items": { "type": "string" } });
+    let names = json!({ "type": "array", "items": {
+        "type": "string", "minLength": 1, "maxLength": LONGEST_NAME, "pattern": "^[A-Za-z0-9_.:/-]+$",
+    } });
+    let source = json!({ "type": "object", "properties": {
+        "id": { "type": "string" },
+        "title": { "type": "string" },
+        "url": { "type": ["string", "null"] },
+        "text": { "type": "string" },
+    } });
+    json_schema!({
+        "type": ["object", "null"],
+        "properties": {
+            "turn": { "type": "integer", "minimum": 0, "maximum": u32::MAX },
+            "used": names,
+            "checks": texts,
+            "sources": { "type": "object", "additionalProperties": source },
+        },
+        "description": "What `run` was in the answer to the calls of the turn before.",
+    })
+}
+
+/// JSON knows one kind of number: `3.0` is the whole number 3.
+fn made_whole(value: &mut Value) {
+    let number = value.as_f64().filter(|number| value.is_f64() && number.fract() == 0.0);
+    // A zero may have a sign.
+    let number = number.filter(|number| *number >= 0.0).map(f64::abs);
+    if let Some(whole) = number.and_then(|number| format!("{number:.0}").parse::<u64>().ok()) {
+        *value = whole.into();
+    }
+}
+
+fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    let mut value = Value::deserialize(deserializer)?;
+    made_whole(&mut value);
+    serde_json::from_value(value).map_err(D::Error::custom)
+}
+
+/// The memory of a run as JSON has it.
+pub(crate) fn remembered<'de, D>(deserializer: D) -> Result<Option<Run>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    let mut value = Value::deserialize(deserializer)?;
+    if let Some(turn) = value.get_mut("turn") {
+        made_whole(turn);
+    }
+    serde_json::from_value(value).map_err(D::Error::custom)
+}
+
+/// How long the choices bind.
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Scope {
+    /// The first turn only.
+    #[default]
+    FirstTurn,
+    Run,
+}
+
+/// The dialects, and none.
+pub(crate) fn names() -> Vec<Option<&'static str>> {
+    NAMES.into_iter().map(Some).chain([None]).collect()
+}
+
+/// The dialect of a name, if one is asked for.
+pub(crate) fn asked_dialect(name: Option<&str>) -> Result<Option<Box<dyn Dialect>>, Problem> {
+    name.map(|name| {
+        dialect(name).ok_or_else(|| {
+            let detail = format!("`dialect` must be one of [{}]", NAMES.join(", "));
+            Problem::new(Kind::InvalidBody, detail)
+        })
+    })
+    .transpose()
+}
+
+impl PlanBody {
+    fn request(&self) -> Request {
+        let request = Request {
+            choices: self.choices.clone(),
+            choice_scope: match self.choice_scope {
+                Scope::FirstTurn => ChoiceScope::FirstTurn,
+                Scope::Run => ChoiceScope::Run,
+            },
+            disabled: self.disabled.clone(),
+            deferred: self.deferred.clone(),
+            max_calls: self.max_calls.and_then(|most| usize::try_from(most).ok()),
+            session: self.session.as_deref().map(Into::into),
+            ..Request::default()
+        };
+        request.after(&self.run.clone().unwrap_or_default())
+    }
+}
+
+pub(crate) fn plan(asked: Asked) -> Answered {
+    Box::pin(async move {
+        let body: PlanBody = asked.json()?;
+        let wire = asked_dialect(body.dialect.as_deref())?;
+        let crib = asked.crib(body.profile.as_deref())?;
+        let plan = crib
+            .plan(&asked.caller, body.request())
+            .map_err(|error| Problem::new(Kind::NothingLeft, error.to_string()))?;
+        let mut answer = told(&plan);
+        if let Value::Object(fields) = &mut answer {
+            if let Some(wire) = wire {
+                fields.extend(rendered(&*wire, &plan));
+            }
+            if body.why {
+                let known = Known::of(&crib, &asked.caller)?;
+                let reasons = plan.reasons().into_iter();
+                let reasons: Vec<_> = reasons.filter(|why| known.has(&why.tool)).collect();
+                fields.insert("why".to_owned(), json!(reasons));
+            }
+            let id = asked.house.plans.keep(Pinned { profile: body.profile, plan });
+            fields.insert("plan".to_owned(), id.into());
+        }
+        Ok(reply(&answer))
+    })
+}
+
+fn told(plan: &Plan) -> Value {
+    let warnings: Vec<_> = plan.warnings().iter().map(ToString::to_string).collect();
+    json!({
+        "plan": null,
+        "visible": plan.tools().map(|tool| &tool.listed.spec.name).collect::<Vec<_>>(),
+        "forced": plan.forced().map(|tool| &tool.listed.spec.name).collect::<Vec<_>>(),
+        "guidance": plan.guidance(),
+        "warnings": warnings,
+    })
+}
+
+/// The definitions as the model API is given them, and what it cannot be told.
+fn rendered(wire: &dyn Dialect, plan: &Plan) -> Vec<(String, Value)> {
+    let rendering = wire.rendering(plan);
+    let fields = [
+        ("dialect", json!(wire.name())),
+        ("tools", rendering.tools.clone()),
+        ("tool_choice", json!(rendering.tool_choice)),
+        ("request", Value::Object(rendering.request())),
+        ("losses", json!(rendering.losses)),
+        ("refused", json!(rendering.refused)),
+        // As good a guess as any without the tokenizer of the model.
+        ("tokens", (rendering.tools.to_string().len() / 4).into()),
+    ];
+    fields.map(|(name, value)| (name.to_owned(), value)).into()
+}

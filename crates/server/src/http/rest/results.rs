@@ -1,0 +1,35 @@
+//! `/v1/results/{handle}`: a result that was too large for a model, in pieces.
+
+use serde_json::json;
+use toolcrib::ResultHandle;
+
+use crate::http::asked::Asked;
+use crate::http::problem::{Kind, Problem};
+use crate::http::reply::json as reply;
+use crate::http::routes::Answered;
+
+const DEFAULT_PIECE: usize = 64 * 1024;
+pub(crate) const LARGEST_PIECE: usize = 1024 * 1024;
+
+pub(crate) fn read(asked: Asked) -> Answered {
+    Box::pin(async move {
+        let handle = ResultHandle(asked.segment().to_owned());
+        let kept = asked.house.live.crib().result(&asked.caller, &handle).await;
+        let content = kept.ok_or_else(|| {
+            Problem::new(Kind::UnknownResult, "there is no such result: it may be too old")
+        })?;
+        let query = &asked.query;
+        let limit = query.number("limit", DEFAULT_PIECE);
+        let offset = query.number("offset", 0);
+        let excerpt = content.excerpt(offset, limit, query.get("path")).ok_or_else(|| {
+            Problem::new(Kind::UnknownResult, "the result has nothing at this JSON pointer")
+        })?;
+        Ok(reply(&json!({
+            "handle": handle,
+            "text": excerpt.text,
+            "offset": excerpt.offset,
+            "total": excerpt.total,
+            "next": excerpt.next,
+        })))
+    })
+}

@@ -1,0 +1,48 @@
+//! `/v1/sources`: how the sources are doing, for the operator.
+
+use serde_json::json;
+use toolcrib::SourceId;
+
+use crate::http::asked::Asked;
+use crate::http::problem::{Kind, Problem};
+use crate::http::reply::json as reply;
+use crate::http::routes::Answered;
+
+/// A body with nothing in it.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+pub(crate) fn list(asked: Asked) -> Answered {
+    Box::pin(async move {
+        let crib = asked.house.live.crib();
+        let catalog = crib.catalog();
+        let kept_out = |tool: &toolcrib::Quarantined| {
+            json!({
+                "tool": tool.spec.name,
+                "source": tool.spec.origin.source,
+                "fingerprint": tool.fingerprint,
+                "reason": tool.reason.to_string(),
+            })
+        };
+        Ok(reply(&json!({
+            "sources": crib.sources(),
+            "quarantined": catalog.quarantined().iter().map(kept_out).collect::<Vec<_>>(),
+        })))
+    })
+}
+
+pub(crate) fn reload(asked: Asked) -> Answered {
+    Box::pin(async move {
+        let Nothing {} = asked.json()?;
+        let crib = asked.house.live.crib();
+        let id = asked.segment();
+        let loaded = crib.reload(&SourceId::new(id)).await;
+        let state = crib.sources().into_iter().find(|source| source.id.as_str() == id);
+        let (Some(loaded), Some(state)) = (loaded, state) else {
+            let detail = "the configuration has no such source: `/v1/sources` lists them";
+            return Err(Problem::new(Kind::UnknownSource, detail));
+        };
+        Ok(reply(&json!({ "loaded": loaded, "source": state })))
+    })
+}

@@ -1,0 +1,147 @@
+//! `/v1/tickets`: the calls that wait for a person.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use toolcrib::{
+    BatchOptions, Crib, Decision, Parked, Redemption, Response, Run, TicketError, TicketId,
+    canonical,
+};
+
+use super::plan::{asked_dialect, names};
+use crate::http::asked::Asked;
+use crate::http::problem::{Kind, Problem};
+use crate::http::reply::json as reply;
+use crate::http::routes::Answered;
+
+/// How long whoever comes too late waits for the end of the one that came first.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What a person says to a call.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TicketBody {
+    decision: Word,
+    /// Why not; the model is told.
+    reason: Option<String>,
+    /// The profile that the call was made under: under another one there is no such ticket.
+    profile: Option<String>,
+    /// The arguments as the person saw them: the call runs only if they are those that wait.
+    #[schemars(extend("type" = "object"))]
+    arguments: Option<Value>,
+    /// The conversation so far, for the numbers of its sources.
+    #[serde(default, deserialize_with = "super::plan::remembered")]
+    #[schemars(schema_with = "super::plan::run")]
+    run: Option<Run>,
+    /// The model API to write the answer for.
+    #[schemars(extend("enum" = names()))]
+    dialect: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Word {
+    /// Runs the call as it was made.
+    Approve,
+    Deny,
+}
+
+pub(crate) fn list(asked: Asked) -> Answered {
+    Box::pin(async move {
+        let open = asked.house.live.crib().tickets(&asked.caller).await;
+        let open = open.map_err(|error| Problem::new(Kind::Unavailable, error.to_string()))?;
+        let tickets: Vec<_> = open.into_iter().map(shown).collect();
+        Ok(reply(&json!({ "tickets": tickets })))
+    })
+}
+
+fn shown(parked: Parked) -> Value {
+    json!({
+        "ticket": parked.ticket,
+        "tool": parked.tool,
+        "source": parked.source,
+        "fingerprint": parked.fingerprint,
+        "arguments": parked.arguments.into_value(),
+        "reason": parked.reason,
+        "session": parked.session,
+        "profile": parked.profile,
+        "call_id": parked.call_id,
+        "lifetime_seconds": parked.lifetime.as_secs(),
+    })
+}
+
+pub(crate) fn decide(asked: Asked) -> Answered {
+    Box::pin(async move {
+        let body: TicketBody = asked.json()?;
+        let dialect = asked_dialect(body.dialect.as_deref())?;
+        let ticket = TicketId::claimed(asked.segment());
+        let crib = room_of(&asked, &body, &ticket).await?;
+        let decision = match body.decision {
+            Word::Approve => Decision::Approve,
+            Word::Deny => Decision::Deny {
+                reason: body.reason.unwrap_or_else(|| "a person said no".to_owned()),
+            },
+        };
+        let run = body.run.unwrap_or_default();
+        // A ticket is good for one run: who goes away meanwhile does not spoil it.
+        let caller = asked.caller.clone();
+        let options = BatchOptions { trace: Some(asked.trace), ..BatchOptions::default() };
+        let deciding = tokio::spawn(async move {
+            let (caller, ticket, run) = (&caller, &ticket, &run);
+            match crib.redeem(Redemption { caller, ticket, decision, run, options }).await {
+                Err(TicketError::Used) => {
+                    let recorded = crib.redeemed(caller, ticket, PATIENCE).await;
+                    Err(used(recorded.ok().flatten().as_ref()))
+                }
+                decided => decided.map_err(|error| refused(&error)),
+            }
+        });
+        let response = deciding.await.map_err(|_| {
+            Problem::new(Kind::OutcomeUnknown, "the call broke off: look before you repeat it")
+        })??;
+        let mut answer = json!({ "response": response.to_json() });
+        if let (Some(dialect), Value::Object(fields)) = (dialect, &mut answer) {
+            fields.insert("messages".to_owned(), json!([dialect.late(&response)]));
+        }
+        Ok(reply(&answer))
+    })
+}
+
+/// The crib under the profile that the request names, or else under that of the ticket.
+async fn room_of(asked: &Asked, body: &TicketBody, ticket: &TicketId) -> Result<Crib, Problem> {
+    let parked = asked.house.live.crib().ticket(&asked.caller, ticket).await;
+    let parked = parked.map_err(|error| Problem::new(Kind::Unavailable, error.to_string()))?;
+    if let (Some(parked), Some(arguments)) = (&parked, &body.arguments)
+        && !canonical::same(arguments, &parked.arguments.clone().into_value())
+    {
+        let detail = "these are not the arguments of the call that waits: look at it again";
+        return Err(Problem::new(Kind::TicketRefused, detail));
+    }
+    if body.profile.is_some() {
+        return asked.crib(body.profile.as_deref());
+    }
+    let profile = parked.and_then(|parked| parked.profile);
+    asked.permit(profile.as_deref())?;
+    let gone = "the profile that the call was made under is gone: make the call again";
+    asked.crib(profile.as_deref()).map_err(|_| Problem::new(Kind::TicketRefused, gone))
+}
+
+/// A ticket that was redeemed before; who asks again is told what came of it.
+fn used(recorded: Option<&Response>) -> Problem {
+    let problem = refused(&TicketError::Used);
+    match recorded {
+        Some(response) => problem.telling("recorded", response.to_json()),
+        None => problem,
+    }
+}
+
+fn refused(error: &TicketError) -> Problem {
+    let kind = match error {
+        TicketError::Unknown => Kind::UnknownTicket,
+        TicketError::Expired | TicketError::Used | TicketError::Changed(_) => Kind::TicketRefused,
+        TicketError::Ledger(_) => Kind::Unavailable,
+    };
+    Problem::new(kind, error.to_string())
+}

@@ -1,0 +1,68 @@
+//! A batch on its way from the request to the bytes of the reply.
+
+use bytes::Bytes;
+use indexmap::IndexSet;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use toolcrib::dialect::Dialect;
+use toolcrib::{BatchOptions, Call, Crib, Plan, Report, Response, ToolOutcome, Trace, Turn};
+
+use crate::http::running::Listing;
+
+pub(crate) struct Work {
+    pub(crate) crib: Crib,
+    pub(crate) plan: Plan,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) dialect: Option<Box<dyn Dialect>>,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) listing: Listing,
+    pub(crate) trace: Trace,
+}
+
+impl Work {
+    pub(crate) async fn done(self, options: BatchOptions) -> Bytes {
+        let options = BatchOptions { trace: Some(self.trace), ..options };
+        let report = self.crib.run_with(&self.plan, self.calls, options).await;
+        let mut run = self.plan.run().clone();
+        let turn = match run.absorb(&report) {
+            Turn::GoOn => "go_on",
+            Turn::HandedOver { .. } => "handed_over",
+            Turn::Waiting(_) => "waiting",
+        };
+        let mut answer = json!({
+            "id": self.listing.id,
+            "responses": report.responses.iter().map(Response::to_json).collect::<Vec<_>>(),
+            "tickets": report.responses.iter().filter_map(ticket).collect::<Vec<_>>(),
+            "checks": checks(&report),
+            "references": references(&report),
+            "turn": turn,
+            "run": run,
+        });
+        if let (Some(dialect), Value::Object(fields)) = (&self.dialect, &mut answer) {
+            fields.insert("messages".to_owned(), dialect.results(&report).into());
+        }
+        answer.to_string().into()
+    }
+}
+
+fn ticket(response: &Response) -> Option<Value> {
+    let ToolOutcome::Pending(pending) = &response.outcome else { return None };
+    Some(json!({
+        "ticket": pending.ticket,
+        "reason": pending.reason,
+        "id": response.id,
+        "name": response.name,
+    }))
+}
+
+/// The checks of all calls, each once.
+fn checks(report: &Report) -> Vec<&String> {
+    let checks = report.responses.iter().flat_map(|response| &response.checks);
+    checks.collect::<IndexSet<_>>().into_iter().collect()
+}
+
+fn references(report: &Report) -> Vec<Value> {
+    let cited = report.responses.iter().flat_map(|response| &response.references);
+    let mut numbers = IndexSet::new();
+    cited.filter(|cited| numbers.insert(cited.number)).map(|cited| json!(cited)).collect()
+}

@@ -1,0 +1,83 @@
+//! The batches that run now, so that those who made them can look at them and stop them.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use toolcrib::{Call, Caller};
+use uuid::Uuid;
+
+#[derive(Default)]
+pub(crate) struct Running(Mutex<HashMap<String, Batch>>);
+
+struct Batch {
+    caller: Caller,
+    cancel: CancellationToken,
+    began: Instant,
+    calls: Vec<(String, String)>,
+}
+
+/// A batch that is listed until this is dropped.
+pub(crate) struct Listing {
+    running: Arc<Running>,
+    pub(crate) id: String,
+}
+
+impl Running {
+    pub(crate) fn list(
+        self: &Arc<Self>,
+        caller: &Caller,
+        calls: &[Call],
+        cancel: CancellationToken,
+    ) -> Listing {
+        let id = format!("b_{}", Uuid::now_v7().simple());
+        let calls = calls.iter().map(|call| (call.id.clone(), call.name.clone())).collect();
+        let batch = Batch { caller: caller.clone(), cancel, began: Instant::now(), calls };
+        let mut batches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        batches.insert(id.clone(), batch);
+        Listing { running: Arc::clone(self), id }
+    }
+
+    /// The batches of a caller, the oldest first.
+    pub(crate) fn of(&self, caller: &Caller) -> Vec<Value> {
+        let batches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut own: Vec<_> = batches.iter().filter(|(_, it)| it.caller.is(caller)).collect();
+        own.sort_by_key(|(id, _)| *id);
+        own.into_iter().map(|(id, batch)| batch.to_json(id)).collect()
+    }
+
+    pub(crate) fn get(&self, id: &str, caller: &Caller) -> Option<Value> {
+        let batches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let batch = batches.get(id).filter(|batch| batch.caller.is(caller))?;
+        Some(batch.to_json(id))
+    }
+
+    /// Cancels a batch; what it had started is still answered and recorded.
+    pub(crate) fn stop(&self, id: &str, caller: &Caller) -> Option<Value> {
+        let batches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let batch = batches.get(id).filter(|batch| batch.caller.is(caller))?;
+        batch.cancel.cancel();
+        Some(batch.to_json(id))
+    }
+}
+
+impl Batch {
+    fn to_json(&self, id: &str) -> Value {
+        let call = |(id, name): &(String, String)| json!({ "id": id, "name": name });
+        json!({
+            "id": id,
+            "cancelled": self.cancel.is_cancelled(),
+            "seconds": self.began.elapsed().as_secs(),
+            "calls": self.calls.iter().map(call).collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl Drop for Listing {
+    fn drop(&mut self) {
+        let mut batches = self.running.0.lock().unwrap_or_else(PoisonError::into_inner);
+        batches.remove(&self.id);
+    }
+}

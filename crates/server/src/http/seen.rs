@@ -1,0 +1,59 @@
+//! What is counted and logged of a request: its route and not its path, which anybody can invent.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use http::{HeaderMap, Request, StatusCode};
+use serde_json::json;
+use toolcrib::Trace;
+use toolcrib::config::LogLevel;
+
+use super::house::House;
+use super::names::single;
+use super::routes::Route;
+use crate::telemetry::{Span, log};
+
+const TRACEPARENT: http::HeaderName = http::HeaderName::from_static("traceparent");
+/// The route of a request that found none.
+const NONE: &str = "(none)";
+
+pub(super) struct Seen {
+    pub(super) trace: Trace,
+    pub(super) route: OnceLock<&'static Route>,
+}
+
+impl Seen {
+    pub(super) fn of<B>(house: &House, request: &Request<B>) -> Self {
+        let trace = if house.telemetry.spans.is_some() {
+            told(request.headers()).map_or_else(Trace::root, Trace::child)
+        } else {
+            Trace::of_ours()
+        };
+        Self { trace, route: OnceLock::new() }
+    }
+
+    pub(super) fn answered(&self, house: &House, status: StatusCode, took: Duration) {
+        let route = self.route.get().map_or((NONE, NONE), |route| (route.method, route.path));
+        house.telemetry.figures.answered(route, status.as_u16(), took);
+        if let Some(spans) = &house.telemetry.spans {
+            spans.add(|| Span::of_request(self.trace, route, status.as_u16(), took));
+        }
+        let level = if status.is_server_error() { LogLevel::Warn } else { LogLevel::Debug };
+        if log::is_on(level) {
+            let (method, route) = route;
+            let fields = json!({
+                "method": method,
+                "route": route,
+                "status": status.as_u16(),
+                "took_us": u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+                "request": self.trace.trace_id(),
+            });
+            log::line(level, "request", fields);
+        }
+    }
+}
+
+/// Where the client says that its request stands in a trace.
+fn told(headers: &HeaderMap) -> Option<Trace> {
+    single(headers, &TRACEPARENT).ok().flatten().and_then(Trace::parse)
+}

@@ -1,0 +1,256 @@
+//! Every route there is.
+
+use super::problem::Kind::{
+    self, BadRequest, Forbidden, InsufficientScope, InvalidBody, InvalidQuery, KeyConflict,
+    KeyInUse, NotAReply, NotJson, NothingLeft, OtherProfile, OutcomeUnknown, TicketRefused,
+    TooLarge, TooMany, Unauthenticated, Unavailable, UnknownCall, UnknownCursor, UnknownPlan,
+    UnknownProfile, UnknownResult, UnknownSource, UnknownTicket, UnknownTool,
+};
+use super::rest::{calls, figures, health, ledger, plan, results, sources, tickets, tools};
+use super::routes::Access::{Anybody, Caller, Operator};
+use super::routes::{Access, Answered, Parameter, Route};
+use super::{mcp, metadata, openapi, schemas};
+use crate::http::asked::Asked;
+
+/// As RFC 9728 has it: before the path of the way in.
+const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
+const WELL_KNOWN_MCP: &str = "/.well-known/oauth-protected-resource/mcp";
+const WELL_KNOWN_PROFILE: &str = "/.well-known/oauth-protected-resource/mcp/{profile}";
+
+const PROFILE: Parameter = text("profile", "The profile to look through.");
+/// How much to give at the most.
+const fn limit(largest: usize) -> Parameter {
+    number("limit", "How much to give at the most.", (1, largest))
+}
+
+/// In the order of the document.
+pub(crate) static ROUTES: &[Route] = &[
+    get("/v1/tools", "list_tools", tools::list, "List the tools that the caller may see.")
+        .query(&[
+            text("q", "Words that all occur in name, summary, description or tags."),
+            text("category", "Only tools of this category."),
+            text("action", "Only tools of this action."),
+            text("source", "Only tools of this source."),
+            text("effect", "Only tools of this effect: `read`, `write` or `destroy`."),
+            PROFILE,
+            limit(tools::LARGEST_PAGE),
+            text("cursor", "Where the page before ended: its `cursor`."),
+        ])
+        .answers(schemas::tools)
+        .problems(&[InvalidQuery, UnknownProfile, UnknownCursor]),
+    get("/v1/tools/{name}", "show_tool", tools::show, "Show one tool with its schema.")
+        .query(&[PROFILE])
+        .answers(schemas::tool)
+        .problems(&[InvalidQuery, UnknownTool, UnknownProfile]),
+    get("/v1/why/{tool}", "why_tool", tools::why, "Tell why a tool is in or out of a plan.")
+        .query(&[
+            PROFILE,
+            text("choices", "Tools that the user chose, with commas between them."),
+            text("disabled", "Tools that are out, with commas between them."),
+        ])
+        .answers(schemas::why)
+        .problems(&[InvalidQuery, UnknownTool, UnknownProfile, NothingLeft]),
+    post("/v1/plan", "make_plan", plan::plan, "Decide which tools one request may use.")
+        .body(schemas::of::<plan::PlanBody>)
+        .answers(schemas::plan)
+        .problems(&[UnknownProfile, NothingLeft]),
+    get("/v1/calls", "list_calls", ledger::list, "List what runs now, and the recorded calls.")
+        .query(&[
+            text("tool", "Only calls of this tool."),
+            text("source", "Only calls of tools of this source."),
+            limit(ledger::LARGEST_PAGE),
+            text("cursor", "Where the page before ended: its `cursor`."),
+        ])
+        .answers(schemas::batches)
+        .problems(&[InvalidQuery, UnknownCursor]),
+    post(
+        "/v1/calls",
+        "run_calls",
+        calls::run,
+        "Run the calls of a model and wait for all answers.",
+    )
+    .body(schemas::of::<calls::CallsBody>)
+    .answers(schemas::calls)
+    .problems(&[
+        UnknownProfile,
+        UnknownPlan,
+        OtherProfile,
+        NothingLeft,
+        NotAReply,
+        KeyConflict,
+        KeyInUse,
+        OutcomeUnknown,
+    ]),
+    get("/v1/calls/{id}", "show_calls", ledger::show, "Show a running batch or a recorded call.")
+        .answers(schemas::anything)
+        .problems(&[UnknownCall]),
+    delete("/v1/calls/{id}", "cancel_calls", calls::stop, "Cancel a batch that runs now.")
+        .answers(schemas::batch)
+        .problems(&[UnknownCall]),
+    get("/v1/tickets", "list_tickets", tickets::list, "List the calls that wait for approval.")
+        .answers(schemas::tickets),
+    post("/v1/tickets/{id}", "decide_ticket", tickets::decide, "Approve or deny a waiting call.")
+        .body(schemas::of::<tickets::TicketBody>)
+        .answers(schemas::decided)
+        .problems(&[UnknownProfile, UnknownTicket, TicketRefused]),
+    get("/v1/results/{handle}", "read_result", results::read, "Read a large result in pieces.")
+        .query(&[
+            number("offset", "Letters to pass over.", (0, u32::MAX as usize)),
+            limit(results::LARGEST_PIECE),
+            text("path", "A JSON pointer into the data of the result."),
+        ])
+        .answers(schemas::result)
+        .problems(&[InvalidQuery, UnknownResult]),
+    get("/v1/sources", "list_sources", sources::list, "Tell how the sources are doing.")
+        .access(Operator)
+        .answers(schemas::sources)
+        .problems(&[Forbidden]),
+    post("/v1/sources/{id}/reload", "reload_source", sources::reload, "Load one source again.")
+        .access(Operator)
+        .body(schemas::nothing)
+        .answers(schemas::reloaded)
+        .problems(&[Forbidden, UnknownSource]),
+    get("/v1/activity", "list_activity", figures::activity, "Tell what all callers do just now.")
+        .access(Operator)
+        .query(&[
+            number("after", "The `next` of the answer before.", (0, u32::MAX as usize)),
+            limit(figures::LARGEST_PAGE),
+        ])
+        .answers(schemas::activity)
+        .problems(&[InvalidQuery, Forbidden]),
+    get("/metrics", "metrics", figures::metrics, "Figures for Prometheus.")
+        .access(Operator)
+        .undocumented(),
+    get("/v1/openapi.json", "openapi", openapi::answer, "This document.").access(Anybody),
+    get("/healthz", "healthz", health::alive, "Tell that the process is alive.")
+        .access(Anybody)
+        .answers(schemas::status),
+    get("/readyz", "readyz", health::ready, "Tell whether every source had its first chance.")
+        .access(Anybody)
+        .answers(schemas::status),
+    get(WELL_KNOWN, "resource", metadata::answer, "Tell who gives tokens for this server.")
+        .access(Anybody)
+        .undocumented(),
+    get(WELL_KNOWN_MCP, "mcp_resource", metadata::answer, "The same for MCP.")
+        .access(Anybody)
+        .undocumented(),
+    get(WELL_KNOWN_PROFILE, "mcp_profile_resource", metadata::answer, "The same for a profile.")
+        .access(Anybody)
+        .undocumented(),
+    get("/mcp", "mcp_listen", mcp::enter, "MCP.").undocumented(),
+    post("/mcp", "mcp", mcp::enter, "MCP.").body(schemas::anything).undocumented(),
+    delete("/mcp", "mcp_end", mcp::enter, "MCP.").undocumented(),
+    get("/mcp/{profile}", "mcp_profile_listen", mcp::enter, "MCP.").undocumented(),
+    post("/mcp/{profile}", "mcp_profile", mcp::enter, "MCP.")
+        .body(schemas::anything)
+        .undocumented(),
+    delete("/mcp/{profile}", "mcp_profile_end", mcp::enter, "MCP.").undocumented(),
+];
+
+/// What can be wrong with any request.
+pub(crate) const COMMON: &[Kind] = &[BadRequest, Unauthenticated, InsufficientScope];
+/// What can be wrong where a request takes a place among others.
+pub(crate) const OF_CALLERS: &[Kind] = &[TooMany, Unavailable];
+/// What can be wrong with any body.
+pub(crate) const OF_BODIES: &[Kind] = &[NotJson, TooLarge, InvalidBody];
+
+const fn text(name: &'static str, about: &'static str) -> Parameter {
+    Parameter { name, about, range: None }
+}
+
+const fn number(name: &'static str, about: &'static str, range: (usize, usize)) -> Parameter {
+    Parameter { name, about, range: Some(range) }
+}
+
+type Answer = fn(Asked) -> Answered;
+
+const fn get(path: &'static str, id: &'static str, answer: Answer, summary: &'static str) -> Route {
+    row("GET", path, (id, summary), answer)
+}
+
+const fn post(
+    path: &'static str,
+    id: &'static str,
+    answer: Answer,
+    summary: &'static str,
+) -> Route {
+    row("POST", path, (id, summary), answer)
+}
+
+const fn delete(
+    path: &'static str,
+    id: &'static str,
+    answer: Answer,
+    summary: &'static str,
+) -> Route {
+    row("DELETE", path, (id, summary), answer)
+}
+
+/// A route for callers, unless its row says otherwise.
+const fn row(
+    method: &'static str,
+    path: &'static str,
+    (id, summary): (&'static str, &'static str),
+    answer: Answer,
+) -> Route {
+    Route {
+        method,
+        path,
+        access: Caller,
+        answer,
+        documented: true,
+        id,
+        summary,
+        query: &[],
+        body: None,
+        answers: schemas::anything,
+        problems: &[],
+    }
+}
+
+impl Route {
+    const fn access(self, access: Access) -> Self {
+        Self { access, ..self }
+    }
+
+    const fn undocumented(self) -> Self {
+        Self { documented: false, ..self }
+    }
+
+    const fn query(self, query: &'static [Parameter]) -> Self {
+        Self { query, ..self }
+    }
+
+    const fn body(self, body: fn() -> serde_json::Value) -> Self {
+        Self { body: Some(body), ..self }
+    }
+
+    const fn answers(self, answers: fn() -> serde_json::Value) -> Self {
+        Self { answers, ..self }
+    }
+
+    const fn problems(self, problems: &'static [Kind]) -> Self {
+        Self { problems, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Access, ROUTES};
+
+    /// The checks of all doors run over this list. Write it anew with what this test tells.
+    #[test]
+    fn every_route_is_in_the_list_of_the_checks() {
+        let row = |route: &super::Route| {
+            let access = match route.access {
+                Access::Anybody => "anybody",
+                Access::Caller => "caller",
+                Access::Operator => "operator",
+            };
+            let body = if route.body.is_some() { "body" } else { "none" };
+            format!("{} {} {access} {body}\n", route.method, route.path)
+        };
+        let rows: String = ROUTES.iter().map(row).collect();
+        assert_eq!(include_str!("../../tests/it/serve/routes.txt"), rows, "\n{rows}");
+    }
+}

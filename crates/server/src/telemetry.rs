@@ -1,0 +1,86 @@
+//! What a server tells of itself: figures, lines of a log, the calls of just now, traces.
+//!
+//! Nothing here holds the argument of a call or its result. A name comes from whoever called and
+//! is bounded where it is kept.
+
+pub(crate) mod export;
+pub(crate) mod family;
+mod figures;
+mod library;
+pub(crate) mod log;
+pub(crate) mod prometheus;
+mod recent;
+mod spans;
+
+use std::time::{Duration, Instant, SystemTime};
+
+use anyhow::{Context as _, Result, anyhow};
+use toolcrib::config::Config;
+use toolcrib::{BoxFuture, CallKey, Decided, LedgerError, Over, Progress, Witness};
+
+pub(crate) use figures::Figures;
+pub(crate) use recent::{Recent, cut};
+pub(crate) use spans::{Span, Spans};
+
+use crate::audit::Audit;
+use crate::config::Outside;
+
+/// How long the last records may take.
+const LAST_RECORDS: Duration = Duration::from_secs(5);
+
+/// Sees every call of every door.
+pub(crate) struct Telemetry {
+    pub(crate) figures: Figures,
+    pub(crate) recent: Recent,
+    pub(crate) audit: Option<Audit>,
+    /// `None`: nobody collects traces, and none are kept.
+    pub(crate) spans: Option<Spans>,
+}
+
+impl Telemetry {
+    /// As a file wants it; a record that it names is opened.
+    pub(crate) fn open(file: &Config) -> Result<Self> {
+        let audit = file.audit.as_ref().map(Audit::open).transpose();
+        let audit = audit.context("cannot keep the record of decisions")?;
+        let collector = file.telemetry(&Outside).map_err(|missing| {
+            let lines: Vec<_> = missing.iter().map(ToString::to_string).collect();
+            anyhow!("the headers for the collector are not there: {}", lines.join("; "))
+        })?;
+        let spans = collector.map(Spans::new).transpose()?;
+        let (figures, recent) = (Figures::default(), Recent::default());
+        Ok(Self { figures, recent, audit, spans })
+    }
+
+    /// Writes what is left of the record.
+    pub(crate) fn close(&self) {
+        if let Some(audit) = &self.audit {
+            audit.close(LAST_RECORDS);
+        }
+    }
+}
+
+impl Witness for Telemetry {
+    fn decided<'a>(&'a self, call: Decided<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
+        self.recent.begins(&call, Instant::now());
+        match &self.audit {
+            Some(audit) => audit.decided(&call),
+            None => Box::pin(std::future::ready(Ok(()))),
+        }
+    }
+
+    fn ended(&self, call: Over<'_>) {
+        if let Some(audit) = &self.audit {
+            audit.ended(&call);
+        }
+        self.figures.ended(&call);
+        let took = self.recent.ends(&call);
+        log::call(&call, took);
+        if let Some(spans) = &self.spans {
+            spans.add(|| Span::of_call(&call, SystemTime::now(), took));
+        }
+    }
+
+    fn progress(&self, call: CallKey, progress: &Progress) {
+        self.recent.progress(call, progress);
+    }
+}

@@ -1,0 +1,76 @@
+//! A figure with all its values, before it is written for anybody.
+
+/// Values of one name. It has the form of OpenTelemetry, `toolcrib.calls`; others write it in their
+/// own.
+pub(crate) struct Family {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    /// `s` for seconds, `By` for bytes; empty for a count.
+    pub(crate) unit: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) points: Vec<Point>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Only grows.
+    Counter,
+    Gauge,
+    Histogram,
+}
+
+pub(crate) struct Point {
+    pub(crate) labels: Vec<(&'static str, String)>,
+    pub(crate) value: Value,
+}
+
+pub(crate) enum Value {
+    Count(u64),
+    Spread(Spread),
+}
+
+/// Upper bounds of the buckets, in seconds; one more bucket holds what is beyond.
+pub(crate) const BOUNDS: [f64; 14] =
+    [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0, 300.0];
+
+/// How durations spread, each bucket by itself.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Spread {
+    pub(crate) buckets: [u64; BOUNDS.len() + 1],
+    pub(crate) sum: f64,
+}
+
+impl Spread {
+    pub(crate) fn add(&mut self, seconds: f64) {
+        let place = BOUNDS.iter().position(|bound| seconds <= *bound).unwrap_or(BOUNDS.len());
+        if let Some(bucket) = self.buckets.get_mut(place) {
+            *bucket += 1;
+        }
+        self.sum += seconds;
+    }
+}
+
+impl Family {
+    pub(crate) fn counter(name: &'static str, about: &'static str) -> Self {
+        Self { name, about, unit: "", kind: Kind::Counter, points: Vec::new() }
+    }
+
+    pub(crate) fn gauge(name: &'static str, about: &'static str) -> Self {
+        Self { kind: Kind::Gauge, ..Self::counter(name, about) }
+    }
+
+    /// Of durations.
+    pub(crate) fn histogram(name: &'static str, about: &'static str) -> Self {
+        Self { kind: Kind::Histogram, unit: "s", ..Self::counter(name, about) }
+    }
+
+    pub(crate) fn count(mut self, labels: &[(&'static str, &str)], count: u64) -> Self {
+        self.push(labels, Value::Count(count));
+        self
+    }
+
+    pub(crate) fn push(&mut self, labels: &[(&'static str, &str)], value: Value) {
+        let labels = labels.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+        self.points.push(Point { labels, value });
+    }
+}

@@ -1,0 +1,183 @@
+//! The calls that run now and those that ended just now, of all callers: for the operator.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use toolcrib::{CallKey, Caller, Decided, Over, Progress};
+
+use super::figures::outcome;
+
+/// Ended calls that are kept.
+const MOST: usize = 1000;
+/// Letters of a name or a message that are kept.
+const LONGEST: usize = 128;
+
+#[derive(Default)]
+pub(crate) struct Recent(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    running: HashMap<CallKey, Running>,
+    ended: VecDeque<Ended>,
+    /// The number of the last that ended.
+    last: u64,
+}
+
+struct Running {
+    tool: String,
+    source: String,
+    effect: &'static str,
+    who: (String, String),
+    since: Instant,
+    progress: Option<Value>,
+}
+
+/// A call that ended.
+#[derive(Clone)]
+pub(crate) struct Ended {
+    number: u64,
+    key: CallKey,
+    tool: String,
+    source: Option<String>,
+    who: (String, String),
+    outcome: &'static str,
+    at: SystemTime,
+    /// From the decision to the end.
+    pub(crate) took: Duration,
+    waited: Duration,
+    ran: Duration,
+    attempts: u32,
+}
+
+impl Recent {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn begins(&self, call: &Decided<'_>, since: Instant) {
+        let running = Running {
+            tool: call.tool.spec.name.to_string(),
+            source: call.tool.spec.origin.source.to_string(),
+            effect: call.tool.spec.effect.as_str(),
+            who: who(call.caller),
+            since,
+            progress: None,
+        };
+        self.state().running.insert(call.key, running);
+    }
+
+    pub(super) fn progress(&self, key: CallKey, progress: &Progress) {
+        let Progress { done, total, message } = progress;
+        let message = message.as_deref().map(cut);
+        if let Some(running) = self.state().running.get_mut(&key) {
+            running.progress = Some(json!({ "done": done, "total": total, "message": message }));
+        }
+    }
+
+    pub(super) fn ends(&self, call: &Over<'_>) -> Duration {
+        let mut state = self.state();
+        let began = state.running.remove(&call.key);
+        let took = began.map_or(Duration::ZERO, |running| running.since.elapsed());
+        state.last += 1;
+        let ended = Ended {
+            number: state.last,
+            key: call.key,
+            tool: cut(call.name),
+            source: call.tool.map(|tool| tool.spec.origin.source.to_string()),
+            who: who(call.caller),
+            outcome: outcome(call.outcome),
+            at: SystemTime::now(),
+            took,
+            waited: call.waited,
+            ran: call.ran,
+            attempts: call.attempts,
+        };
+        if state.ended.len() >= MOST {
+            state.ended.pop_front();
+        }
+        state.ended.push_back(ended);
+        took
+    }
+
+    /// How many calls run now, by source.
+    pub(crate) fn running(&self) -> BTreeMap<String, u64> {
+        let mut counts = BTreeMap::new();
+        for running in self.state().running.values() {
+            *counts.entry(running.source.clone()).or_default() += 1;
+        }
+        counts
+    }
+
+    /// What runs, the oldest first; what ended after the number `after`, the oldest first and
+    /// `limit` at the most; and the number to ask with the next time.
+    pub(crate) fn page(&self, after: Option<u64>, limit: usize) -> Value {
+        let state = self.state();
+        // Who followed another process begins anew.
+        let after = after.filter(|after| *after <= state.last);
+        let mut running: Vec<_> = state.running.iter().collect();
+        running.sort_by_key(|(key, _)| **key);
+        let running: Vec<_> = running.iter().map(|(key, one)| one.to_json(**key)).collect();
+        let fresh = state.ended.iter().filter(|ended| after.is_none_or(|last| ended.number > last));
+        let all: Vec<_> = fresh.collect();
+        let skipped = match after {
+            // Who follows takes up where it stopped; who looks wants the newest.
+            Some(_) => 0,
+            None => all.len().saturating_sub(limit),
+        };
+        let page: Vec<_> = all.into_iter().skip(skipped).take(limit).collect();
+        let next = page.last().map_or(after.unwrap_or(state.last), |ended| ended.number);
+        let calls: Vec<_> = page.into_iter().map(Ended::to_json).collect();
+        json!({ "running": running, "calls": calls, "next": next })
+    }
+}
+
+/// Tenant and name.
+fn who(caller: &Caller) -> (String, String) {
+    (caller.tenant.clone(), caller.subject.clone())
+}
+
+/// The beginning of a text that somebody else wrote.
+pub(crate) fn cut(text: &str) -> String {
+    text.chars().take(LONGEST).collect()
+}
+
+fn microseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+impl Running {
+    fn to_json(&self, key: CallKey) -> Value {
+        json!({
+            "key": key,
+            "tool": self.tool,
+            "source": self.source,
+            "effect": self.effect,
+            "tenant": self.who.0,
+            "caller": self.who.1,
+            "took_us": microseconds(self.since.elapsed()),
+            "progress": self.progress,
+        })
+    }
+}
+
+impl Ended {
+    fn to_json(&self) -> Value {
+        json!({
+            "number": self.number,
+            "key": self.key,
+            "tool": self.tool,
+            "source": self.source,
+            "tenant": self.who.0,
+            "caller": self.who.1,
+            "outcome": self.outcome,
+            "ended": Timestamp::try_from(self.at).ok().map(|at| at.to_string()),
+            "took_us": microseconds(self.took),
+            "waited_us": microseconds(self.waited),
+            "ran_us": microseconds(self.ran),
+            "attempts": self.attempts,
+        })
+    }
+}

@@ -1,0 +1,12 @@
+//! What a server keeps: calls, keys, tickets and results, through both of its doors, over real
+//! upstreams that count.
+
+mod doors;
+mod faults;
+mod forms;
+mod keys;
+mod kills;
+mod results;
+mod tickets;
+mod unknown;
+mod upstream;

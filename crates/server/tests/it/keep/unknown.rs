@@ -1,0 +1,112 @@
+//! A call whose outcome nobody knows: told plainly, never repeated, held back for a while.
+
+use serde_json::{Value, json};
+
+use super::doors::{DOORS, Door, act};
+use super::keys::STORE;
+use super::upstream::Upstream;
+use crate::serve::support::{Serving, eventually};
+
+/// Gives up soon, so that what hangs has no known end.
+fn impatient(more: &str) -> String {
+    let tools = ["web__act", "child__act"].map(|tool| format!("[tool.{tool}]\ntimeout = \"1s\"\n"));
+    format!("{STORE}[limits]\nretries = 2\n{more}\n{}", tools.concat())
+}
+
+#[test]
+fn it_is_told_plainly_and_the_same_call_is_held_back_until_a_person_lets_it_run() {
+    let upstream = Upstream::start();
+    let serving = Serving::start_in(upstream.furnish(&impatient("")), &[]);
+    serving.hears("`child`: 1 tools");
+    let cases = [
+        ("web__act", "reset"),
+        ("web__act", "hang"),
+        ("web__act", "half"),
+        ("web__act", "truncated"),
+        ("web__act", "status-502"),
+        ("web__act", "status-504"),
+        ("child__act", "hang"),
+        ("child__act", "die"),
+    ];
+    for door in DOORS {
+        for (tool, how) in cases {
+            let nonce = format!("{door:?}-{tool}-{how}");
+            let keyed = act(tool, how, &nonce).under(&nonce);
+            let told = door.call(&serving, &keyed);
+            assert_eq!((told.error, told.status.as_str()), (true, "outcome_unknown"), "{told:?}");
+            assert!(told.text.contains("may or may not have taken effect"), "{told:?}");
+            let again = door.call(&serving, &keyed);
+            let same = (&again.text, again.status.as_str());
+            assert_eq!(same, (&told.text, "outcome_unknown"), "{tool} {how}");
+            let new = format!("{nonce}-new");
+            for held in [act(tool, how, &nonce), act(tool, how, &nonce).under(&new)] {
+                let told = door.call(&serving, &held);
+                assert_eq!(told.status, "duplicate_of_unknown", "{tool} {how}: {told:?}");
+            }
+            assert_eq!(upstream.oracle.count(&nonce), 1, "{nonce}");
+        }
+    }
+}
+
+#[test]
+fn a_person_may_let_the_same_call_run_again() {
+    let upstream = Upstream::start();
+    let serving = Serving::start_in(upstream.furnish(STORE), &[]);
+    Door::Rest.call(&serving, &act("web__act", "reset", "twice"));
+    let held = Door::Rest.call(&serving, &act("web__act", "reset", "twice"));
+    let ticket = held.whole["structured"]["ticket"].as_str().unwrap();
+    assert_eq!(upstream.oracle.count("twice"), 1);
+    let path = format!("/v1/tickets/{ticket}");
+    let approved = serving.ask("POST", &path, r#"{"decision": "approve"}"#).json();
+    assert_eq!(approved["response"]["structured"]["status"], "outcome_unknown", "{approved}");
+    assert_eq!(upstream.oracle.count("twice"), 2);
+}
+
+#[test]
+fn what_only_reads_is_tried_again_and_its_attempts_are_on_record() {
+    let upstream = Upstream::start();
+    let serving = Serving::start_in(upstream.furnish(&impatient("backoff = \"10ms\"")), &[]);
+    let told = Door::Rest.call(&serving, &act("web__see", "reset", "r"));
+    assert_eq!((told.error, told.status.as_str()), (true, ""));
+    let key = told.whole["debug"]["key"].as_str().unwrap();
+    let call = serving.ask("GET", &format!("/v1/calls/{key}"), "").json();
+    let attempts = call["attempts"].as_array().unwrap();
+    assert_eq!(attempts.len(), 3, "{call}");
+    assert!(attempts.iter().all(|attempt| attempt["ended"] == "network"), "{call}");
+    assert_eq!(call["ending"], json!({ "ending": "failed", "kind": "network" }));
+    let done = Door::Rest.call(&serving, &act("web__act", "ok", "one"));
+    let key = done.whole["debug"]["key"].as_str().unwrap();
+    let call = serving.ask("GET", &format!("/v1/calls/{key}"), "").json();
+    let ended: Vec<_> = call["attempts"].as_array().unwrap().iter().collect();
+    assert_eq!(
+        (ended.len(), &ended[0]["ended"], &ended[0]["sent"]),
+        (1, &json!("done"), &json!(true))
+    );
+}
+
+#[test]
+fn an_answer_that_comes_too_late_gives_the_call_its_end_and_lifts_the_guard() {
+    let upstream = Upstream::start();
+    let serving = Serving::start_in(upstream.furnish(&impatient("")), &[]);
+    serving.hears("`child`: 1 tools");
+    for (door, tool) in [(Door::Rest, "web__act"), (Door::Mcp, "child__act")] {
+        let wanted = act(tool, "slow-3000", tool).under(tool);
+        let told = door.call(&serving, &wanted);
+        assert_eq!(told.status, "outcome_unknown", "{told:?}");
+        let calls = || -> Vec<Value> {
+            let page = serving.ask("GET", &format!("/v1/calls?tool={tool}"), "").json();
+            page["calls"].as_array().unwrap().clone()
+        };
+        assert_eq!(calls()[0]["ending"]["ending"], "unknown");
+        assert!(eventually(|| calls()[0]["ending"]["ending"] == "succeeded"), "{:?}", calls());
+        let rows = calls();
+        assert!(rows.len() == 1 && rows[0]["resolved"].is_string(), "{rows:?}");
+        // A request of the REST door keeps the reply that it had; a call has its late answer.
+        let again = || door.call(&serving, &wanted);
+        match door {
+            Door::Rest => assert_eq!(again().text, told.text),
+            Door::Mcp => assert!(eventually(|| !again().error), "{:?}", again()),
+        }
+        assert_eq!(upstream.oracle.count(tool), 1);
+    }
+}

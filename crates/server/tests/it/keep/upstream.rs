@@ -1,0 +1,238 @@
+//! What stands behind the server: an HTTP service and an MCP child, which both count what they do.
+//!
+//! What is done is named by the caller (`nonce`), and how it ends by `how`.
+
+use std::collections::HashMap;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use crate::process::Folder;
+
+/// Counts, by name.
+#[derive(Clone, Default)]
+pub(crate) struct Oracle(Arc<Mutex<HashMap<String, u32>>>);
+
+impl Oracle {
+    pub(crate) fn count(&self, nonce: &str) -> u32 {
+        self.0.lock().unwrap().get(nonce).copied().unwrap_or(0)
+    }
+
+    pub(crate) fn all(&self) -> HashMap<String, u32> {
+        self.0.lock().unwrap().clone()
+    }
+
+    fn did(&self, nonce: &str) {
+        *self.0.lock().unwrap().entry(nonce.to_owned()).or_default() += 1;
+    }
+}
+
+/// What the service does at a moment of a request; the test may end the server there.
+pub(crate) type AtMoment = Arc<dyn Fn(&str) + Send + Sync>;
+
+pub(crate) struct Upstream {
+    pub(crate) oracle: Oracle,
+    pub(crate) port: u16,
+}
+
+impl Upstream {
+    pub(crate) fn start() -> Self {
+        Self::with(Arc::new(|_| {}))
+    }
+
+    pub(crate) fn with(moment: AtMoment) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (port, oracle) = (listener.local_addr().unwrap().port(), Oracle::default());
+        let counts = oracle.clone();
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (counts, moment) = (counts.clone(), Arc::clone(&moment));
+                std::thread::spawn(move || serve(&stream.unwrap(), &counts, &*moment));
+            }
+        });
+        Self { oracle, port }
+    }
+
+    /// A folder with a configuration of both sources; `more` stands before them.
+    pub(crate) fn furnish(&self, more: &str) -> Folder {
+        let folder = Folder::new();
+        folder.write("child.py", CHILD);
+        let port = self.port;
+        let child = format!(
+            "[[source]]\nid = \"child\"\n\
+             mcp = {{ command = [\"python3\", \"child.py\", \"{port}\"], cwd = \".\" }}\n"
+        );
+        self.write(folder, &format!("{more}\n{child}"))
+    }
+
+    /// The same of the service alone.
+    pub(crate) fn furnish_web(&self, more: &str) -> Folder {
+        self.write(Folder::new(), more)
+    }
+
+    fn write(&self, folder: Folder, more: &str) -> Folder {
+        folder.write("service.json", DOCUMENT);
+        let port = self.port;
+        let web = format!(
+            "[[source]]\nid = \"web\"\n[source.openapi]\ndocument = \"service.json\"\n\
+             base_url = \"http://127.0.0.1:{port}\"\n"
+        );
+        folder.write("crib.toml", &format!("{more}\n{web}"));
+        folder
+    }
+}
+
+/// Serves one connection until it is closed.
+fn serve(mut stream: &TcpStream, oracle: &Oracle, moment: &(dyn Fn(&str) + Send + Sync)) {
+    moment("connected");
+    let mut reader = BufReader::new(stream);
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).unwrap_or(0) == 0 {
+            return;
+        }
+        let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
+        let mut length = 0;
+        loop {
+            let mut header = String::new();
+            if reader.read_line(&mut header).unwrap_or(0) == 0 {
+                return;
+            }
+            if header == "\r\n" {
+                break;
+            }
+            if let Some(bytes) = header.to_lowercase().strip_prefix("content-length:") {
+                length = bytes.trim().parse().unwrap_or(0);
+            }
+        }
+        moment("head read");
+        let mut body = vec![0; length];
+        if reader.read_exact(&mut body).is_err() {
+            return;
+        }
+        let mut parts = path.trim_start_matches('/').splitn(3, '/');
+        let (what, how) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+        let nonce = parts.next().unwrap_or_default();
+        if what != "see" {
+            oracle.did(nonce);
+        }
+        moment("done");
+        if !answer(stream, how, nonce, moment) {
+            let _ = stream.shutdown(Shutdown::Both);
+            return;
+        }
+        moment("answered");
+        let _ = stream.flush();
+    }
+}
+
+/// `false`: the connection is over.
+fn answer(
+    mut stream: &TcpStream,
+    how: &str,
+    nonce: &str,
+    moment: &(dyn Fn(&str) + Send + Sync),
+) -> bool {
+    let body = match how.strip_prefix("large-") {
+        Some(size) => format!("{{\"did\":\"{}\"}}", "y".repeat(size.parse().unwrap_or(1))),
+        None => format!("{{\"did\":\"{nonce}\"}}"),
+    };
+    let length = body.len();
+    let (status, pause) = match how.split_once('-') {
+        Some(("slow", pause)) => (200, pause.parse().unwrap_or(0)),
+        Some(("status", status)) => (status.parse().unwrap_or(500), 0),
+        _ => (200, 0),
+    };
+    std::thread::sleep(Duration::from_millis(pause));
+    let head = format!(
+        "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n"
+    );
+    match how {
+        "reset" => false,
+        "hang" => {
+            std::thread::sleep(Duration::from_mins(1));
+            false
+        }
+        "half" => {
+            let _ = stream.write_all(&head.as_bytes()[..30]);
+            false
+        }
+        "truncated" => {
+            let _ = stream.write_all(format!("{head}{}", &body[..length / 2]).as_bytes());
+            false
+        }
+        _ => {
+            let _ = stream.write_all(head.as_bytes());
+            moment("half answered");
+            stream.write_all(body.as_bytes()).is_ok()
+        }
+    }
+}
+
+const DOCUMENT: &str = r#"{
+  "openapi": "3.1.0", "info": {"title": "Service", "version": "1"},
+  "paths": {
+    "/do/{how}/{nonce}": {"post": {"operationId": "act", "summary": "Does something.",
+      "parameters": [
+        {"name": "how", "in": "path", "required": true, "schema": {"type": "string"}},
+        {"name": "nonce", "in": "path", "required": true, "schema": {"type": "string"}}],
+      "responses": {"200": {"description": "done"}}}},
+    "/see/{how}/{nonce}": {"get": {"operationId": "see", "summary": "Looks.",
+      "parameters": [
+        {"name": "how", "in": "path", "required": true, "schema": {"type": "string"}},
+        {"name": "nonce", "in": "path", "required": true, "schema": {"type": "string"}}],
+      "responses": {"200": {"description": "seen"}}}}
+  }
+}"#;
+
+/// A child that tells the service what it does, so that both count in one place.
+const CHILD: &str = r#"
+import json, os, socket, sys, threading, time
+
+def count(nonce):
+    with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as line:
+        line.sendall(("POST /did/ok/" + nonce + " HTTP/1.1\r\nhost: x\r\n\r\n").encode())
+        line.recv(4096)
+
+lock = threading.Lock()
+
+def reply(message):
+    with lock:
+        print(json.dumps(message), flush=True)
+
+def act(asked):
+    arguments = asked["params"]["arguments"]
+    nonce, how = arguments["nonce"], arguments["how"]
+    if how != "before":
+        count(nonce)
+    if how in ("before", "die"):
+        os._exit(3)
+    if how == "hang":
+        return
+    if how.startswith("slow-"):
+        time.sleep(int(how[5:]) / 1000)
+    reply({"jsonrpc": "2.0", "id": asked["id"],
+           "result": {"content": [{"type": "text", "text": "did " + nonce}]}})
+
+SCHEMA = {"type": "object", "required": ["nonce", "how"],
+          "properties": {"nonce": {"type": "string"}, "how": {"type": "string"}}}
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked:
+        continue
+    if asked["method"] == "initialize":
+        answer = {"protocolVersion": asked["params"]["protocolVersion"],
+                  "capabilities": {"tools": {}}, "serverInfo": {"name": "c", "version": "1"}}
+    elif asked["method"] == "tools/list":
+        answer = {"tools": [{"name": "act", "description": "Does something.",
+                             "inputSchema": SCHEMA}]}
+    elif asked["method"] == "tools/call":
+        threading.Thread(target=act, args=(asked,)).start()
+        continue
+    else:
+        reply({"jsonrpc": "2.0", "id": asked["id"],
+               "error": {"code": -32601, "message": "unknown method"}})
+        continue
+    reply({"jsonrpc": "2.0", "id": asked["id"], "result": answer})
+"#;

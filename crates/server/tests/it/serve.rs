@@ -1,0 +1,44 @@
+//! A server as its callers meet it, through real sockets.
+
+mod accounts;
+mod apart;
+mod audit;
+mod bombs;
+mod bounds;
+mod calls;
+mod canaries;
+mod clients;
+mod credentials;
+mod crib;
+mod crowd;
+mod doors;
+mod figures;
+mod forbidden;
+mod hidden;
+mod keys;
+mod leaks;
+mod lifetime;
+mod limits;
+mod listener;
+mod mcp;
+mod named;
+mod oracle;
+mod record;
+mod refusals;
+mod remote;
+mod routes;
+mod schemathesis;
+mod script;
+#[cfg(unix)]
+mod sdks;
+#[cfg(target_os = "linux")]
+mod spawns;
+mod stopping;
+pub(crate) mod support;
+#[cfg(unix)]
+mod tls;
+mod tokens;
+mod traces;
+mod two_minds;
+mod upstreams;
+mod wire;

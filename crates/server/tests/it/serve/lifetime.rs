@@ -1,0 +1,165 @@
+//! From the start to the end of a server: slow sources, new configurations, signals.
+
+use std::io::{Read as _, Write as _};
+
+use serde_json::json;
+
+use super::script::{says, server};
+use super::support::{Serving, bearer, eventually, head};
+use crate::process::Folder;
+
+const BASICS: &str = "[[source]]\nid = \"basics\"\nprefix = \"\"\nbasics = true\n";
+
+/// A server that greets, and whose one tool sleeps for as long as it is told.
+fn sleeper() -> String {
+    let takes = r#"{"type": "object", "properties": {"seconds": {"type": "number"}}}"#;
+    let tools = format!(
+        r#"[{{"name": "nap", "description": "Sleeps.", "annotations": {{"readOnlyHint": True}},
+            "inputSchema": {takes}}}]"#
+    );
+    let rest = "time.sleep(asked['params']['arguments']['seconds'])";
+    server("", &tools, &[rest, &says("'rested'")].join("\n"))
+}
+
+fn napping() -> Serving {
+    let folder = Folder::new();
+    folder.write("sleeper.py", &sleeper());
+    folder.write(
+        "crib.toml",
+        &format!("{BASICS}[[source]]\nid = \"s\"\nmcp = {{ command = [\"python3\", \"./sleeper.py\"], cwd = \".\" }}\n"),
+    );
+    let serving = Serving::start_in(folder, &[]);
+    serving.hears("`s`: 1 tools");
+    serving
+}
+
+#[test]
+fn a_slow_source_keeps_nobody_waiting() {
+    let folder = Folder::new();
+    folder.write("slow.py", "import time\ntime.sleep(600)\n");
+    let slow = "[[source]]\nid = \"slow\"\nmcp = { command = [\"python3\", \"./slow.py\"], cwd = \".\" }\n";
+    let broken = "[[source]]\nid = \"broken\"\nmcp = { command = [\"./is-not-there\"] }\n";
+    folder.write("crib.toml", &format!("{slow}{broken}{BASICS}"));
+    let serving = Serving::starting_in(folder, &[]);
+    let total = || serving.ask("GET", "/v1/tools", "").json()["total"].as_u64().unwrap();
+    assert!(eventually(|| total() > 5));
+    assert_eq!(serving.ask("GET", "/readyz", "").status, 503);
+    serving.hears("the source `broken` gives no tools");
+    let sources = serving.ask("GET", "/v1/sources", "").json();
+    let error = |place: usize| sources["sources"][place]["error"].is_string();
+    assert_eq!((error(0), error(1), error(2)), (false, true, false), "{sources}");
+}
+
+#[test]
+fn a_new_configuration_comes_into_force_and_a_bad_one_does_not() {
+    let folder = Folder::new();
+    folder.write("crib.toml", BASICS);
+    let serving = Serving::start_in(folder, &[]);
+    serving.hears("`basics`: ");
+    let has = |name: &str| serving.ask("GET", &format!("/v1/tools/{name}"), "").status == 200;
+    assert!(has("calculate"));
+    serving.folder.write("crib.toml", &BASICS.replace("prefix = \"\"", "prefix = \"b\""));
+    assert!(eventually(|| has("b__calculate")));
+    assert!(!has("calculate"));
+    serving.hears("is in force: refitted `basics`");
+    serving.folder.write("crib.toml", "[[source]]\nid = \"basics\"\nbasic = true\n");
+    serving.hears("stays as it was until this is put right");
+    assert!(has("b__calculate"));
+    std::fs::remove_file(serving.folder.path().join("crib.toml")).unwrap();
+    serving.hears("the configuration is gone");
+    assert!(has("b__calculate"));
+    serving.folder.write("crib.toml", BASICS);
+    assert!(eventually(|| has("calculate")));
+}
+
+#[test]
+fn a_signal_lets_what_runs_end_and_leaves_no_child() {
+    for signal in ["TERM", "INT"] {
+        let mut serving = napping();
+        let child = children(&serving);
+        assert_eq!(child.len(), 1);
+        let body = json!({ "calls": [{ "name": "s__nap", "arguments": { "seconds": 2 } }] });
+        let body = body.to_string();
+        let lines = [bearer(&serving.token), "Content-Type: application/json".to_owned()];
+        let lines: Vec<_> = lines.iter().map(String::as_str).collect();
+        let head = head("POST", "/v1/calls", &serving, &lines);
+        let request = format!("{head}Content-Length: {}\r\n\r\n{body}", body.len());
+        let mut stream = serving.connect();
+        stream.write_all(request.as_bytes()).unwrap();
+        let running =
+            || serving.ask("GET", "/v1/calls", "").json()["running"][0]["calls"].is_array();
+        assert!(eventually(running));
+        serving.signal(signal);
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.contains("rested"), "{answer}");
+        assert_eq!(serving.child.wait().unwrap().code(), Some(0));
+        assert!(std::net::TcpStream::connect(&serving.address).is_err());
+        assert!(eventually(|| !std::path::Path::new(&format!("/proc/{}", child[0])).exists()));
+    }
+}
+
+#[test]
+fn a_batch_can_be_cancelled_by_its_caller_alone() {
+    let serving = napping();
+    let lines = [bearer(&serving.token), "Content-Type: application/json".to_owned()];
+    let begin = |seconds: u32| {
+        let body = json!({ "calls": [{ "name": "s__nap", "arguments": { "seconds": seconds } }] });
+        let body = body.to_string();
+        let lines: Vec<_> = lines.iter().map(String::as_str).collect();
+        let head = head("POST", "/v1/calls", &serving, &lines);
+        let mut stream = serving.connect();
+        let request = format!("{head}Content-Length: {}\r\n\r\n{body}", body.len());
+        stream.write_all(request.as_bytes()).unwrap();
+        stream
+    };
+    let running = || serving.ask("GET", "/v1/calls", "").json()["running"].clone();
+    let mut stream = begin(30);
+    assert!(eventually(|| running()[0]["id"].is_string()));
+    let path = format!("/v1/calls/{}", running()[0]["id"].as_str().unwrap());
+    assert_eq!(serving.ask("GET", &path, "").status, 200);
+    let other = serving.token_of("other");
+    assert_eq!(serving.ask_as(&other, "DELETE", &path, "").problem(), "404 unknown-call");
+    assert_eq!(serving.ask("DELETE", &path, "").json()["cancelled"], true);
+    let mut answer = vec![0; 4096];
+    let count = stream.read(&mut answer).unwrap();
+    let answer = String::from_utf8_lossy(&answer[..count]).into_owned();
+    assert!(answer.contains("\"error\":true"), "{answer}");
+    assert!(eventually(|| running() == json!([])));
+}
+
+#[test]
+fn an_answer_is_kept_for_whoever_left_with_a_key() {
+    let serving = napping();
+    let key = "Idempotency-Key: left";
+    let lines = [bearer(&serving.token), "Content-Type: application/json".to_owned()];
+    let lines = [lines[0].as_str(), lines[1].as_str(), key];
+    let body = json!({ "calls": [{ "name": "s__nap", "arguments": { "seconds": 1.5 } }] });
+    let body = body.to_string();
+    let head = head("POST", "/v1/calls", &serving, &lines);
+    let mut stream = serving.connect();
+    let request = format!("{head}Content-Length: {}\r\n\r\n{body}", body.len());
+    stream.write_all(request.as_bytes()).unwrap();
+    let running = || serving.ask("GET", "/v1/calls", "").json()["running"].clone();
+    assert!(eventually(|| running()[0]["id"].is_string()));
+    let id = running()[0]["id"].clone();
+    drop(stream);
+    let again = || serving.send(&head, &body);
+    assert_eq!(again().problem(), "409 key-in-use");
+    assert!(eventually(|| again().status == 200));
+    assert_eq!((again().json()["id"].clone(), again().body.contains("rested")), (id, true));
+}
+
+/// The processes that a server started.
+fn children(serving: &Serving) -> Vec<String> {
+    let id = serving.child.id();
+    let text = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap();
+    let mut children: Vec<_> = text.split_whitespace().map(ToOwned::to_owned).collect();
+    for task in std::fs::read_dir(format!("/proc/{id}/task")).unwrap().flatten() {
+        let text = std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
+        children.extend(text.split_whitespace().map(ToOwned::to_owned));
+    }
+    children.sort();
+    children.dedup();
+    children
+}

@@ -1,0 +1,352 @@
+//! The bounds of a server, each at one less, at itself and at one more.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use toolcrib_testkit::hostile;
+
+use super::support::{Answer, Serving, bearer, eventually, head, read};
+use super::wire::{message, modern};
+use crate::process::Folder;
+
+const BASICS: &str = "[[source]]\nid = \"basics\"\nprefix = \"\"\nbasics = true\n\n";
+
+/// A server with these bounds, and a tool `up__wait` that takes as long as it is told.
+fn serving(limits: &str) -> (Serving, hostile::Server) {
+    let upstream = hostile::Server::start(&[]).unwrap();
+    let folder = Folder::new();
+    let up = format!(
+        "[[source]]\nid = \"up\"\nmcp = {{ url = \"{}\" }}\n\n[profile.x]\nallow = [\"*\"]\n\n",
+        upstream.url()
+    );
+    folder.write("crib.toml", &format!("[server.limits]\n{limits}\n{BASICS}{up}"));
+    (Serving::start_in(folder, &[]), upstream)
+}
+
+/// Sends a call that takes so long, and gives the stream that its answer comes from.
+fn nap(serving: &Serving, token: &str, milliseconds: u32) -> TcpStream {
+    let arguments = json!({ "text": milliseconds.to_string() });
+    let body = json!({ "calls": [{ "name": "up__wait", "arguments": arguments }] }).to_string();
+    let lines = [&bearer(token), "Content-Type: application/json", "Connection: close"];
+    let head = head("POST", "/v1/calls", serving, &lines);
+    let mut stream = serving.connect();
+    write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+    stream
+}
+
+fn answer(mut stream: TcpStream) -> Answer {
+    let mut text = Vec::new();
+    let _ = stream.read_to_end(&mut text);
+    read(&String::from_utf8_lossy(&text))
+}
+
+fn is_told_when_to_come(answer: &Answer) -> bool {
+    answer.head.to_lowercase().contains("retry-after: 1")
+}
+
+#[test]
+fn bodies_have_the_size_that_is_set_through_every_door() {
+    let (serving, _upstream) = serving("body = 1000");
+    let send = |path: &str, bytes: usize| {
+        let empty = r#"{"x":""}"#;
+        let body = format!(r#"{{"x":"{}"}}"#, "a".repeat(bytes - empty.len()));
+        serving.ask("POST", path, &body).problem()
+    };
+    let routes = super::routes::all();
+    for route in routes.iter().filter(|route| route.takes_body) {
+        let path = route.filled();
+        assert_ne!(send(&path, 999), "413 too-large", "{path}");
+        assert_ne!(send(&path, 1000), "413 too-large", "{path}");
+        assert_eq!(send(&path, 1001), "413 too-large", "{path}");
+    }
+}
+
+#[test]
+fn heads_have_the_size_and_the_lines_that_are_set() {
+    let (serving, _upstream) = serving("head = \"8KiB\"\nheaders = 20");
+    // `Connection` and two line breaks end what is sent.
+    let end = "Connection: close\r\n\r\n".len();
+    let sized = |bytes: usize| {
+        let plain = head("GET", "/healthz", &serving, &["X-Pad: "]);
+        let pad = "a".repeat(bytes - plain.len() - end);
+        serving.send(&head("GET", "/healthz", &serving, &[&format!("X-Pad: {pad}")]), "").status
+    };
+    assert_eq!((sized(8191), sized(8192), sized(8193)), (200, 200, 431));
+    let lines = |count: usize| {
+        // `Host` and `Connection` are lines too.
+        let lines: Vec<_> = (2..count).map(|number| format!("X-{number}: 1")).collect();
+        let lines: Vec<_> = lines.iter().map(String::as_str).collect();
+        serving.send(&head("GET", "/healthz", &serving, &lines), "").status
+    };
+    assert_eq!((lines(19), lines(20), lines(21)), (200, 200, 431));
+}
+
+#[test]
+fn json_is_as_deep_as_it_may_be_through_every_door() {
+    let (serving, _upstream) = serving("");
+    let deep = |depth: usize| format!(r#"{{"x":{}{}}}"#, "[".repeat(depth), "]".repeat(depth));
+    let token = bearer(&serving.token);
+    let send = |path: &str, depth: usize| {
+        let accept = "Accept: application/json, text/event-stream";
+        let lines = [token.as_str(), accept, "Content-Type: application/json"];
+        let answer = serving.send(&head("POST", path, &serving, &lines), &deep(depth));
+        answer.status == 400 && !answer.body.contains("invalid-body")
+    };
+    for route in super::routes::all().iter().filter(|route| route.takes_body) {
+        let path = route.filled();
+        // An object and 63 lists are 64 levels.
+        let refused = (send(&path, 62), send(&path, 63), send(&path, 64), send(&path, 100_000));
+        assert_eq!(refused, (false, false, true, true), "{path}");
+    }
+}
+
+#[test]
+fn a_request_has_as_many_calls_and_values_as_are_answered() {
+    let (serving, _upstream) = serving("");
+    let calls = |count: usize| {
+        let calls = vec![json!({ "name": "x" }); count];
+        let body = json!({ "calls": calls }).to_string();
+        serving.ask("POST", "/v1/calls", &body).problem()
+    };
+    assert_eq!((calls(999).as_str(), calls(1000).as_str()), ("200", "200"));
+    assert_eq!(calls(1001), "422 invalid-body");
+    // The object, the two lists and what is in them.
+    let values = |count: usize| {
+        let inner = format!("{}0", "0,".repeat(count - 5));
+        let body = format!(r#"{{"calls":[{{"name":[{inner}]}}]}}"#);
+        serving.ask("POST", "/v1/calls", &body).problem()
+    };
+    assert_eq!((values(199_999).as_str(), values(200_000).as_str()), ("200", "200"));
+    assert_eq!(values(200_001), "400 bad-request");
+}
+
+#[test]
+fn peers_have_the_time_that_is_set() {
+    let limits = "head_time = \"2s\"\nbody_pause = \"2s\"\nbody_time = \"4s\"";
+    let (serving, _upstream) = serving(limits);
+    let lines = [&bearer(&serving.token), "Content-Type: application/json"];
+    let post = head("POST", "/v1/calls", &serving, &lines);
+    let post = format!("{post}Connection: close\r\nContent-Length: 12\r\n\r\n");
+    let get = head("GET", "/healthz", &serving, &["Connection: close"]) + "\r\n";
+    // What is sent: a piece, a pause, and so on.
+    let send = |pieces: &[&str], pause: u64| {
+        let mut stream = serving.connect();
+        let began = Instant::now();
+        for (number, piece) in pieces.iter().enumerate() {
+            if number > 0 {
+                std::thread::sleep(Duration::from_millis(pause));
+            }
+            let _ = stream.write_all(piece.as_bytes());
+        }
+        (answer(stream).status, began.elapsed())
+    };
+    let (half, rest) = get.split_at(20);
+    std::thread::scope(|scope| {
+        let quick = scope.spawn(|| send(&[half, rest], 500).0);
+        let silent = scope.spawn(|| send(&[half], 0));
+        let paused = scope.spawn(|| send(&[&post, r#"{"calls":"#, "[]}"], 500).0);
+        let stuck = scope.spawn(|| send(&[&post, r#"{"calls":"#], 0));
+        let dripped = scope.spawn(|| {
+            let pieces: Vec<_> = [post.as_str()].into_iter().chain(["{"; 9]).collect();
+            send(&pieces, 700)
+        });
+        assert_eq!((quick.join().unwrap(), paused.join().unwrap()), (200, 200));
+        let (status, time) = silent.join().unwrap();
+        assert!(status != 200 && time < Duration::from_secs(20), "{status} {time:?}");
+        let (status, time) = stuck.join().unwrap();
+        assert!(status == 408 && time < Duration::from_secs(20), "{status} {time:?}");
+        let (status, time) = dripped.join().unwrap();
+        assert!(status == 408 && time < Duration::from_secs(20), "{status} {time:?}");
+    });
+}
+
+#[test]
+fn one_caller_and_all_of_them_have_the_places_that_are_set() {
+    let (serving, _upstream) = serving("requests = 3\nper_caller = 2");
+    let (two, three) = (serving.token_of("two"), serving.token_of("three"));
+    let running = |token: &str, count: usize| {
+        eventually(|| {
+            let now = serving.ask_as(token, "GET", "/v1/calls", "").json();
+            now["running"].as_array().is_some_and(|running| running.len() == count)
+        })
+    };
+    let first = nap(&serving, &serving.token, 6_000);
+    assert!(running(&serving.token, 1));
+    let second = nap(&serving, &serving.token, 6_000);
+    // The caller has no place left to look with, and the others have.
+    let refused = || serving.ask("GET", "/v1/tools", "");
+    assert!(eventually(|| refused().problem() == "429 too-many"));
+    assert!(is_told_when_to_come(&refused()));
+    assert_eq!(serving.ask_as(&two, "GET", "/v1/tools", "").status, 200);
+    let third = nap(&serving, &two, 5_000);
+    let full = || serving.ask_as(&three, "GET", "/v1/tools", "");
+    assert!(eventually(|| full().problem() == "503 unavailable"));
+    assert!(is_told_when_to_come(&full()));
+    // Whether it lives can be asked for all the same.
+    assert_eq!(serving.send(&head("GET", "/healthz", &serving, &[]), "").status, 200);
+    for stream in [first, second, third] {
+        assert!(answer(stream).body.contains("waited"));
+    }
+    assert_eq!((full().status, refused().status), (200, 200));
+}
+
+#[test]
+fn there_are_as_many_connections_as_are_set_and_others_are_told() {
+    let (serving, _upstream) = serving("connections = 4");
+    let ready = || serving.send(&head("GET", "/readyz", &serving, &[]), "");
+    assert!(eventually(|| ready().status == 200));
+    // Whoever asked before may not have hung up yet, and then there is no place for this one.
+    let hold = || loop {
+        let stream = nap(&serving, &serving.token, 30_000);
+        stream.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
+        if (&stream).read(&mut [0]).is_err() {
+            break stream;
+        }
+    };
+    let [first, _second, _third, _fourth] = [hold(), hold(), hold(), hold()];
+    let began = Instant::now();
+    assert!(eventually(|| ready().problem() == "503 unavailable"));
+    let turned_away = ready();
+    assert!(is_told_when_to_come(&turned_away), "{turned_away:?}");
+    drop(first);
+    assert!(eventually(|| ready().status == 200));
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+}
+
+fn greet(serving: &Serving) -> Answer {
+    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": { "name": "t", "version": "1" } } });
+    let accept = "Accept: application/json, text/event-stream";
+    let lines = [&bearer(&serving.token), accept, "Content-Type: application/json"];
+    serving.send(&head("POST", "/mcp", serving, &lines), &hello.to_string())
+}
+
+#[test]
+fn there_are_as_many_sessions_as_are_set() {
+    let (serving, _upstream) = serving("sessions = 2");
+    assert_eq!((greet(&serving).status, greet(&serving).status), (200, 200));
+    let third = greet(&serving);
+    assert!(third.status == 503 && is_told_when_to_come(&third), "{third:?}");
+}
+
+#[test]
+fn bounds_that_cannot_hold_end_the_start() {
+    let folder = Folder::new();
+    let start = |limits: &str| {
+        folder.write("crib.toml", &format!("[server.limits]\n{limits}\n{BASICS}"));
+        let line = "ulimit -n 256; exec toolcrib serve --listen 127.0.0.1:0";
+        let ran = crate::process::shell(&folder, line);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        ran.err
+    };
+    assert!(start("connections = 201").contains("`connections` under `[server.limits]` is 201"));
+    let told = start("body = 0\nhead = \"4095B\"\nrequests = 0\nstall = \"0s\"\nbodies = 1");
+    for key in ["body", "head", "requests", "stall", "bodies"] {
+        assert!(told.contains(&format!("server.limits.{key}: ")), "{key} in {told}");
+    }
+}
+
+#[test]
+fn ten_times_as_many_as_there_is_room_for_cost_those_who_got_in_little() {
+    let (serving, upstream) = serving("requests = 8\nper_caller = 8");
+    let work = |peers: usize| -> Vec<(Answer, Duration)> {
+        let until = Instant::now() + Duration::from_secs(3);
+        std::thread::scope(|scope| {
+            let peer = || {
+                let mut seen = Vec::new();
+                while Instant::now() < until {
+                    let began = Instant::now();
+                    let answer = answer(nap(&serving, &serving.token, 50));
+                    seen.push((answer, began.elapsed()));
+                }
+                seen
+            };
+            let peers: Vec<_> = (0..peers).map(|_| scope.spawn(peer)).collect();
+            peers.into_iter().flat_map(|peer| peer.join().unwrap()).collect()
+        })
+    };
+    let calls = || {
+        let all = upstream.received();
+        all.iter().filter(|(_, body)| body.contains("tools/call")).count()
+    };
+    let good = |seen: &[(Answer, Duration)]| {
+        seen.iter().filter(|(answer, _)| answer.body.contains("waited 50 ms")).count()
+    };
+    let alone = work(8);
+    let before = calls();
+    let crowd = work(80);
+    let (few, many) = (good(&alone), good(&crowd));
+    let refused: Vec<_> = crowd.iter().filter(|(answer, _)| answer.status == 429).collect();
+    let slowest = refused.iter().map(|(_, time)| *time).max().unwrap_or_default();
+    writeln!(
+        std::io::stdout(),
+        "overload: {few} calls with 8 peers, {many} and {} refusals with 80 ({} of 100), the \
+         slowest refusal after {slowest:?}",
+        refused.len(),
+        100 * many / few.max(1),
+    )
+    .unwrap();
+    // Every answer is one or the other, every refusal tells when to come again, and what was
+    // refused did not run.
+    assert_eq!(many + refused.len(), crowd.len());
+    assert!(refused.iter().all(|(answer, _)| is_told_when_to_come(answer)));
+    assert_eq!(calls() - before, many);
+    assert!(many > 0);
+}
+
+/// A server that asks before each call ends, and waits for the answer.
+const ASKER: &str = r#"
+import json, sys
+def say(message):
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+for line in sys.stdin:
+    heard = json.loads(line)
+    method, id = heard.get("method"), heard.get("id")
+    if method == "initialize":
+        say({"id": id, "result": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+             "serverInfo": {"name": "s", "version": "1"}}})
+    elif method == "tools/list":
+        say({"id": id, "result": {"tools": [{"name": "ask", "description": "Asks.",
+             "annotations": {"readOnlyHint": True}, "inputSchema": {"type": "object"}}]}})
+    elif method == "tools/call":
+        fields = {"type": "object", "properties": {"yes": {"type": "boolean"}}}
+        say({"id": "q-%s" % id, "method": "elicitation/create",
+             "params": {"message": "Sure?", "requestedSchema": fields}})
+    elif method is None and str(id).startswith("q-"):
+        said = json.dumps(heard.get("result") or heard.get("error"))
+        say({"id": int(id[2:]), "result": {"content": [{"type": "text", "text": said}]}})
+    elif method is not None and id is not None:
+        say({"id": id, "error": {"code": -32601, "message": "unknown method"}})
+"#;
+
+/// A call of the stateless revision by a client that can be asked, whose server asks it.
+fn asked(serving: &Serving, source: &str) -> Value {
+    let params = json!({ "name": format!("{source}__ask"), "arguments": {} });
+    let answer = modern(serving, &serving.token, "/mcp", ("tools/call", params));
+    message(&answer)["result"]["resultType"].clone()
+}
+
+#[test]
+fn as_many_calls_wait_for_a_person_as_are_set() {
+    // One tenant has a quarter of the places.
+    let folder = Folder::new();
+    folder.write("asker.py", ASKER);
+    // A server of this kind has one call at a time that it may ask about, so there are three.
+    let source = |id: &str| {
+        let command = "command = [\"python3\", \"./asker.py\"]";
+        format!("[[source]]\nid = \"{id}\"\nmcp = {{ {command}, cwd = \".\" }}\n\n")
+    };
+    let limits = "[server.limits]\nwaiting = 8\npatience = \"5s\"\n\n";
+    let sources = ["a", "b", "c"].map(source).concat();
+    folder.write("crib.toml", &format!("{limits}{sources}"));
+    let serving = Serving::start_in(folder, &[]);
+    serving.hears("`c`: 1 tools");
+    let began = Instant::now();
+    let first = ["a", "b", "c"].map(|source| asked(&serving, source));
+    assert!(began.elapsed() < Duration::from_secs(5), "this machine is too slow to tell");
+    assert_eq!(first, ["input_required", "input_required", "complete"]);
+    assert!(eventually(|| asked(&serving, "c") == "input_required"));
+}

@@ -1,0 +1,158 @@
+//! What does not get in.
+
+use serde_json::Value;
+
+use super::support::{Serving, bearer, head};
+use crate::process::{Folder, run_in};
+
+#[test]
+fn only_our_own_names_and_pages_get_in() {
+    let serving = Serving::start(&[]);
+    let port = serving.address.rsplit(':').next().unwrap().to_owned();
+    let token = bearer(&serving.token);
+    let ask = |target: &str, lines: &[&str]| {
+        let lines = lines.iter().fold(String::new(), |all, line| all + line + "\r\n");
+        serving.send(&format!("GET {target} HTTP/1.1\r\n{lines}{token}\r\n"), "").problem()
+    };
+    let own = format!("Host: 127.0.0.1:{port}");
+    let good: [&[&str]; 5] = [
+        &[&own],
+        &[&format!("Host: localhost:{port}")],
+        &[&format!("Host: LOCALHOST:{port}")],
+        &[&format!("Host: [::1]:{port}")],
+        &[&own, &format!("Origin: http://localhost:{port}")],
+    ];
+    for lines in good {
+        assert_eq!(ask("/v1/tools", lines), "200", "{lines:?}");
+    }
+    let origin = |value: &str| ask("/v1/tools", &[&own, &format!("Origin: {value}")]);
+    for value in [
+        "http://evil.example".to_owned(),
+        "null".to_owned(),
+        String::new(),
+        format!("http://127.0.0.1.evil.example:{port}"),
+        "http://127.0.0.1:1".to_owned(),
+        "http://127.0.0.1".to_owned(),
+        format!("http://127.0.0.1:{port}.evil.example"),
+        format!("http://127.0.0.1:{port}/"),
+        format!("file://127.0.0.1:{port}"),
+    ] {
+        assert_eq!(origin(&value), "403 bad-origin", "{value}");
+    }
+    for host in [
+        "evil.example".to_owned(),
+        format!("evil.example:{port}"),
+        "127.0.0.1".to_owned(),
+        format!("127.0.0.1.evil.example:{port}"),
+        format!("user@127.0.0.1:{port}"),
+        String::new(),
+    ] {
+        assert_eq!(ask("/v1/tools", &[&format!("Host: {host}")]), "403 bad-host", "{host}");
+        let health = ask("/healthz", &[&format!("Host: {host}")]);
+        assert_eq!(health, "403 bad-host", "{host}");
+    }
+    assert_eq!(ask("/v1/tools", &[]), "400 bad-request");
+    assert_eq!(ask("/v1/tools", &[&own, &own]), "400 bad-request");
+    assert_eq!(ask("http://evil.example/v1/tools", &[&own]), "403 bad-host");
+    assert_eq!(ask(&format!("http://127.0.0.1:{port}/v1/tools"), &[&own]), "200");
+}
+
+#[test]
+fn bodies_are_json_and_of_one_mind() {
+    let serving = Serving::start(&[]);
+    let token = bearer(&serving.token);
+    let send = |kind: &str, body: &[u8]| {
+        let lines = [token.as_str(), kind, "Connection: close"];
+        let head = head("POST", "/v1/calls", &serving, &lines);
+        let head = format!("{head}Content-Length: {}\r\n\r\n", body.len());
+        serving.raw(&[head.as_bytes(), body].concat()).problem()
+    };
+    let json = "Content-Type: application/json";
+    assert_eq!(send(json, br#"{"calls": []}"#), "200");
+    assert_eq!(send("Content-Type: Application/JSON; charset=utf-8", br#"{"calls": []}"#), "200");
+    for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""] {
+        let kind = format!("Content-Type: {kind}");
+        assert_eq!(send(&kind, br#"{"calls": []}"#), "415 not-json", "{kind}");
+    }
+    assert_eq!(send("X-None: x", br#"{"calls": []}"#), "415 not-json");
+    let deep = format!(r#"{{"calls": {}{}}}"#, "[".repeat(129), "]".repeat(129));
+    let malformed: [&[u8]; 9] = [
+        b"",
+        b"{",
+        br#"{"calls": []} x"#,
+        b"\xef\xbb\xbf{\"calls\": []}",
+        b"{\"calls\": \"\xff\"}",
+        br#"{"calls": [], "calls": [{"name": "calculate"}]}"#,
+        br#"{"calls": [{"name": "time_now", "name": "calculate"}]}"#,
+        b"\x7b\x00\x22\x00",
+        deep.as_bytes(),
+    ];
+    for body in malformed {
+        let shown = String::from_utf8_lossy(body);
+        assert_eq!(send(json, body), "400 bad-request", "{shown}");
+    }
+    for body in [
+        r#"[{"calls": []}]"#,
+        r#"{"Calls": []}"#,
+        r#"{"calls": [], "caller": {"tenant": "other"}}"#,
+        r#"{"calls": null}"#,
+        r#"{"calls": "x"}"#,
+        r#"{"calls": [], "dialect": "unknown"}"#,
+        "null",
+        "1e400",
+    ] {
+        let problem = send(json, body.as_bytes());
+        let refused = ["422 invalid-body", "400 bad-request"].contains(&problem.as_str());
+        assert!(refused, "{body}: {problem}");
+    }
+}
+
+#[test]
+fn a_route_that_is_not_there_is_told_apart_from_a_wrong_method() {
+    let serving = Serving::start(&[]);
+    for path in ["/", "/v1", "/v1/", "/v1/tools/", "/v1//tools", "/v2/tools", "/v1/tools/a/b"] {
+        assert_eq!(serving.ask("GET", path, "").problem(), "404 unknown-route", "{path}");
+    }
+    let wrong = serving.ask("DELETE", "/v1/tools", "");
+    assert_eq!(wrong.problem(), "405 wrong-method");
+    assert!(wrong.head.to_lowercase().contains("allow: get"), "{wrong:?}");
+    assert_eq!(serving.ask("GET", "/v1/tools?limt=1", "").problem(), "400 invalid-query");
+    assert_eq!(serving.ask("GET", "/v1/tools?limit=1&limit=2", "").problem(), "400 invalid-query");
+}
+
+#[test]
+fn an_address_that_others_reach_needs_more_than_a_default() {
+    let folder = Folder::new();
+    let state = super::support::state(&folder);
+    let start = |words: &[&str]| {
+        let words: Vec<_> = ["serve"].iter().chain(words).copied().collect();
+        run_in(&folder, &words, &[("XDG_STATE_HOME", &state)])
+    };
+    for (words, option) in [
+        (&["--listen", "0.0.0.0:0", "--insecure-local"][..], "`--insecure-local`"),
+        (&["--listen", "0.0.0.0:0"], "`--behind-proxy`"),
+        (&["--listen", "[::]:0", "--host", "crib.example"], "`--behind-proxy`"),
+        (&["--listen", "0.0.0.0:0", "--behind-proxy"], "`--host NAME`"),
+        (
+            &["--listen", "0.0.0.0:0", "--behind-proxy", "--host", "crib.example"],
+            "`[[server.key]]`",
+        ),
+    ] {
+        let ran = start(words);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(ran.err.contains(option), "{ran:?}");
+    }
+    folder.write("crib.toml", "[server]\nlisten = \"0.0.0.0:0\"\n");
+    assert_eq!(start(&[]).code, 2);
+}
+
+#[test]
+fn without_a_token_by_wish_a_wrong_one_is_still_refused() {
+    let serving = Serving::start(&["--insecure-local"]);
+    let ask = |lines: &[&str]| serving.send(&head("GET", "/v1/tools", &serving, lines), "").status;
+    assert_eq!(ask(&[]), 200);
+    assert_eq!(ask(&["Authorization: Bearer x"]), 401);
+    assert_eq!(ask(&["Origin: http://evil.example"]), 403);
+    let tools: Value = serving.send(&head("GET", "/v1/tools", &serving, &[]), "").json();
+    assert!(tools["total"].as_u64().unwrap() > 5);
+}

@@ -1,0 +1,128 @@
+//! The commands that ask a running server.
+
+use serde_json::json;
+
+#[cfg(target_os = "linux")]
+use super::script::{says, server, tool};
+use super::support::{Serving, state};
+#[cfg(target_os = "linux")]
+use super::support::{bearer, head};
+#[cfg(target_os = "linux")]
+use crate::process::at_terminal;
+use crate::process::{Folder, Ran, run_in};
+
+fn ask(serving: &Serving, words: &[&str]) -> Ran {
+    let url = format!("http://{}", serving.address);
+    let words: Vec<_> = words.iter().copied().chain(["--url", &url]).collect();
+    run_in(&serving.folder, &words, &[("XDG_STATE_HOME", &state(&serving.folder))])
+}
+
+fn asking() -> Serving {
+    let folder = Folder::new();
+    folder.write(
+        "crib.toml",
+        "[[source]]\nid = \"basics\"\nprefix = \"\"\nbasics = true\n\
+         [profile.careful]\nask = [\"calculate\"]\n",
+    );
+    Serving::start_in(folder, &[])
+}
+
+fn calculation(expression: &str) -> serde_json::Value {
+    json!([{ "name": "calculate", "arguments": { "expression": expression } }])
+}
+
+#[test]
+fn calls_of_a_running_server_are_listed() {
+    let serving = asking();
+    serving.call(&json!({ "calls": calculation("6*7") }));
+    let ran = ask(&serving, &["calls"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.out.contains("calculate") && ran.out.contains("local/local"), "{ran:?}");
+    let ran = ask(&serving, &["calls", "--json"]);
+    assert_eq!(ran.json()["calls"][0]["outcome"], "done");
+    let other = serving.token_of("other");
+    serving.folder.write("other.token", &other);
+    let ran = ask(&serving, &["calls", "--token-file", "other.token"]);
+    assert!(ran.code == 2 && ran.err.contains("This is the operator's"), "{ran:?}");
+}
+
+#[test]
+fn tickets_are_listed_approved_and_denied() {
+    let serving = asking();
+    let park = |expression: &str| {
+        let body = json!({ "profile": "careful", "calls": calculation(expression) });
+        serving.call(&body)["tickets"][0]["ticket"].as_str().unwrap().to_owned()
+    };
+    let (first, second) = (park("6*7"), park("1+1"));
+    let ran = ask(&serving, &["tickets"]);
+    assert!(ran.out.contains(&first) && ran.out.contains("\"6*7\""), "{ran:?}");
+    let ran = ask(&serving, &["tickets", "approve", &first, "--profile", "careful"]);
+    assert!(ran.code == 0 && ran.out.contains("42"), "{ran:?}");
+    let ran = ask(&serving, &["tickets", "approve", &first, "--profile", "careful"]);
+    assert!(ran.code == 2 && ran.err.contains("cannot be redeemed"), "{ran:?}");
+    let words = ["tickets", "deny", &second, "--reason", "not now", "--profile", "careful"];
+    let ran = ask(&serving, &words);
+    assert!(ran.code == 0 && ran.out.contains("not now"), "{ran:?}");
+    let ran = ask(&serving, &["tickets", "--json"]);
+    assert_eq!(ran.json()["tickets"], json!([]));
+}
+
+/// A server whose one tool takes its time.
+#[cfg(target_os = "linux")]
+fn slow() -> String {
+    let tools = format!("[{}]", tool("nap", "\"readOnlyHint\": True"));
+    server("", &tools, &["time.sleep(7)", &says("'rested'")].join("\n"))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn whoever_waits_for_a_long_call_is_told_that_it_runs() {
+    use std::io::Write as _;
+    let folder = Folder::new();
+    folder.write("slow.py", &slow());
+    folder.write(
+        "crib.toml",
+        "[[source]]\nid = \"s\"\nmcp = { command = [\"python3\", \"./slow.py\"], cwd = \".\" }\n",
+    );
+    let serving = Serving::start_in(folder, &[]);
+    serving.hears("`s`: 1 tools");
+    let lines = [bearer(&serving.token), "Content-Type: application/json".to_owned()];
+    let lines: Vec<_> = lines.iter().map(String::as_str).collect();
+    let body = json!({ "calls": [{ "name": "s__nap" }] }).to_string();
+    let head = head("POST", "/v1/calls", &serving, &lines);
+    let mut stream = serving.connect();
+    write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+    let environment = state(&serving.folder);
+    let follow = format!(
+        "XDG_STATE_HOME={environment} timeout -s INT 6 toolcrib calls --follow --url http://{}",
+        serving.address
+    );
+    let followed = at_terminal(&serving.folder, &follow, "");
+    assert!(followed.out.contains("s__nap runs since"), "{followed:?}");
+    let called = at_terminal(&serving.folder, "toolcrib call s__nap", "");
+    assert!(called.out.contains("`s__nap` runs since 5 s"), "{called:?}");
+    assert!(called.out.ends_with("rested\n"), "{called:?}");
+}
+
+#[test]
+fn sources_are_told_and_loaded_again() {
+    let serving = asking();
+    let ran = ask(&serving, &["sources"]);
+    assert!(ran.code == 0 && ran.out.contains("basics") && ran.out.contains("ready"), "{ran:?}");
+    let ran = ask(&serving, &["sources", "reload", "basics", "--json"]);
+    assert_eq!(ran.json()["loaded"], true, "{ran:?}");
+    let ran = ask(&serving, &["sources", "reload", "nothing"]);
+    assert!(ran.code == 2 && ran.err.contains("no such source"), "{ran:?}");
+}
+
+#[test]
+fn without_a_server_or_a_token_the_cure_is_told() {
+    let folder = Folder::new();
+    let environment = state(&folder);
+    let run = |words: &[&str]| run_in(&folder, words, &[("XDG_STATE_HOME", environment.as_str())]);
+    let ran = run(&["calls"]);
+    assert!(ran.code == 2 && ran.err.contains("`toolcrib serve` makes one"), "{ran:?}");
+    run(&["token"]);
+    let ran = run(&["calls", "--url", "http://127.0.0.1:9"]);
+    assert!(ran.code == 2 && ran.err.contains("start one with `toolcrib serve`"), "{ran:?}");
+}

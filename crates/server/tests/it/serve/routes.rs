@@ -1,0 +1,40 @@
+//! Every route of the server: the list is made of the table that the router is made of, so that
+//! a new route without these checks cannot be.
+
+/// One line for each row: method, path, who may ask, and whether it takes a body.
+const LIST: &str = include_str!("routes.txt");
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Route {
+    pub(crate) method: &'static str,
+    pub(crate) path: &'static str,
+    /// `anybody`, `caller` or `operator`.
+    pub(crate) access: &'static str,
+    pub(crate) takes_body: bool,
+}
+
+impl Route {
+    /// The path with `x` for each of its names.
+    pub(crate) fn filled(&self) -> String {
+        self.with("x")
+    }
+
+    pub(crate) fn with(&self, value: &str) -> String {
+        let segments = self.path.split('/');
+        let filled = segments.map(|name| if name.starts_with('{') { value } else { name });
+        filled.collect::<Vec<_>>().join("/")
+    }
+}
+
+pub(crate) fn all() -> Vec<Route> {
+    let routes: Vec<_> = LIST.lines().map(route).collect();
+    assert!(routes.len() > 20, "{routes:?}");
+    routes
+}
+
+fn route(line: &'static str) -> Route {
+    let mut words = line.split(' ');
+    let mut next = || words.next().unwrap_or_default();
+    let (method, path, access, body) = (next(), next(), next(), next());
+    Route { method, path, access, takes_body: body == "body" }
+}

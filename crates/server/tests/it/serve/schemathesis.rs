@@ -1,0 +1,72 @@
+//! A checker that others wrote reads the document of the REST door, and asks what it promises.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::process::Command;
+
+use serde_json::json;
+
+use super::support::Serving;
+use crate::peers::Peers;
+use crate::process::Folder;
+
+const FILE: &str = "allow = [\"*\"]\nask = [\"uuid_new\"]\n\n\
+                    [limits]\nmax_result = \"1KiB\"\n\n\
+                    [store]\nurl = \"sqlite://crib.db\"\n\n\
+                    [[source]]\nid = \"basics\"\nprefix = \"\"\nbasics = true\n\n\
+                    [profile.careful]\nask = [\"calculate\"]\n";
+
+/// Things that are there, so that not only what is missing is asked for.
+fn settings(serving: &Serving) -> String {
+    let waits = serving.call(&json!({ "calls": [{ "name": "uuid_new" }] }));
+    let text = "word ".repeat(2_000);
+    let large = json!({ "calls": [{ "name": "text_case", "arguments": { "text": text,
+        "case": "upper" } }] });
+    let handle = serving.call(&large)["responses"][0]["whole"].clone();
+    let recorded = serving.ask("GET", "/v1/calls", "").json()["calls"][0]["key"].clone();
+    let ticket = &waits["tickets"][0]["ticket"];
+    let known = [
+        ("show_tool", "name", json!("calculate")),
+        ("why_tool", "tool", json!("calculate")),
+        ("show_calls", "id", recorded),
+        ("decide_ticket", "id", ticket.clone()),
+        ("read_result", "handle", handle),
+        ("reload_source", "id", json!("basics")),
+    ];
+    let mut settings = format!(
+        "seed = {}\ncontinue-on-failure = true\nheaders = {{ Authorization = \"Bearer {}\" }}\n\n\
+         [cache]\nenabled = false\n\n[generation]\nmax-examples = 20\n",
+        std::process::id(),
+        serving.token,
+    );
+    for (operation, name, value) in known {
+        assert!(value.is_string(), "{operation}: {value}");
+        write!(
+            settings,
+            "\n[[operations]]\ninclude-operation-id = \"{operation}\"\n\
+             parameters = {{ \"path.{name}\" = {value} }}\n"
+        )
+        .unwrap();
+    }
+    settings
+}
+
+#[test]
+fn a_checker_of_apis_finds_nothing_against_the_document() {
+    let Some(peers) = Peers::find() else { return };
+    let folder = Folder::new();
+    folder.write("crib.toml", FILE);
+    let serving = Serving::start_in(folder, &[]);
+    let folder = Folder::new();
+    folder.write("schemathesis.toml", &settings(&serving));
+    let document = format!("http://{}/v1/openapi.json", serving.address);
+    #[expect(clippy::disallowed_methods, reason = "the checker is a program")]
+    let mut command = Command::new(peers.python.with_file_name("st"));
+    let output = command.args(["run", &document]).current_dir(folder.path()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let line = |word: &str| said.lines().find(|line| line.contains(word)).unwrap_or_default();
+    let (count, seed) = (line(" generated"), line("Seed:"));
+    writeln!(std::io::stdout(), "schemathesis: {}, {seed}", count.trim()).unwrap();
+    assert!(line("Selected:").contains("16/16") && line("Tested:").contains("16"), "{said}");
+}

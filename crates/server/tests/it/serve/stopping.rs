@@ -1,0 +1,79 @@
+//! The end of a server that has much to do: what runs is answered, and nothing is left.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+
+use serde_json::{Value, json};
+
+use super::script::{says, server, tool};
+use super::support::{Serving, bearer, eventually, head, state};
+use crate::process::{Folder, run_in};
+
+/// A server whose tool writes down that it ran.
+fn worker() -> String {
+    let tools = format!("[{}]", tool("work", "\"destructiveHint\": False"));
+    let work = "time.sleep(0.02)\nwith open('worked', 'a') as worked:\n    print('x', file=worked)";
+    server("", &tools, &[work, &says("'worked'")].join("\n"))
+}
+
+/// Callers at the same time.
+const CALLERS: usize = 16;
+
+/// What came back; empty if the server took no request any more.
+fn ask(address: &str, request: &str) -> Option<String> {
+    let mut stream = TcpStream::connect(address).ok()?;
+    stream.write_all(request.as_bytes()).ok()?;
+    let mut answer = String::new();
+    let _ = stream.read_to_string(&mut answer);
+    Some(answer)
+}
+
+#[test]
+fn under_load_every_call_that_ran_is_answered_and_recorded() {
+    let folder = Folder::new();
+    folder.write("worker.py", &worker());
+    folder.write(
+        "crib.toml",
+        "[audit]\nfile = \"audit.jsonl\"\n[[source]]\nid = \"w\"\n\
+         mcp = { command = [\"python3\", \"./worker.py\"], cwd = \".\" }\n",
+    );
+    let mut serving = Serving::start_in(folder, &[]);
+    serving.hears("`w`: 1 tools");
+    let lines = [bearer(&serving.token), "Content-Type: application/json".to_owned()];
+    let lines: Vec<_> = lines.iter().map(String::as_str).collect();
+    let body = json!({ "calls": [{ "name": "w__work" }] }).to_string();
+    let head = head("POST", "/v1/calls", &serving, &lines);
+    let request =
+        format!("{head}Content-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len());
+    let (request, address) = (request.as_str(), serving.address.clone());
+    let answers: Vec<String> = std::thread::scope(|scope| {
+        let caller = || {
+            let mut answers = Vec::new();
+            while let Some(answer) = ask(&address, request).filter(|answer| !answer.is_empty()) {
+                answers.push(answer);
+            }
+            answers
+        };
+        let callers: Vec<_> = (0..CALLERS).map(|_| scope.spawn(caller)).collect();
+        let worked = serving.folder.path().join("worked");
+        let is_busy = || std::fs::metadata(&worked).is_ok_and(|file| file.len() > 60);
+        assert!(eventually(is_busy));
+        serving.signal("TERM");
+        callers.into_iter().flat_map(|caller| caller.join().unwrap()).collect()
+    });
+    assert_eq!(serving.child.wait().unwrap().code(), Some(0));
+    let done = answers.iter().filter(|answer| answer.contains("\"outcome\":\"done\"")).count();
+    assert_eq!(done, answers.len(), "{answers:?}");
+    let worked = std::fs::read_to_string(serving.folder.path().join("worked")).unwrap();
+    assert_eq!(done, worked.lines().count());
+    let record = std::fs::read_to_string(serving.folder.path().join("audit.jsonl")).unwrap();
+    let records: Vec<Value> =
+        record.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |kind: &str| records.iter().filter(|record| record["record"] == kind).count();
+    assert_eq!((of("decision"), of("outcome"), of("stop")), (done, done, 1));
+    let environment = state(&serving.folder);
+    let ran =
+        run_in(&serving.folder, &["audit", "verify"], &[("XDG_STATE_HOME", environment.as_str())]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(TcpStream::connect(&serving.address).is_err());
+}

@@ -1,0 +1,198 @@
+//! Traces and figures at a collector, and the place of a call in a trace on its way.
+
+use serde_json::{Value, json};
+
+use super::listener::{Heard, Listener, Said};
+use super::script::{says, server, tool};
+use super::support::{Serving, bearer, eventually, head};
+use crate::process::Folder;
+
+/// A server whose one tool says what came beside its arguments.
+fn echo() -> String {
+    let tools = format!("[{}]", tool("meta", "\"readOnlyHint\": True"));
+    server("", &tools, &says("json.dumps(asked['params'].get('_meta', {}))"))
+}
+
+const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+const PARENT: &str = "00f067aa0ba902b7";
+
+fn document(url: &str) -> String {
+    json!({
+        "openapi": "3.1.0",
+        "info": { "title": "a", "version": "1" },
+        "servers": [{ "url": url }],
+        "paths": { "/look": { "get": { "operationId": "look", "responses": {} } } },
+    })
+    .to_string()
+}
+
+fn fine(_: &Heard) -> Said {
+    (200, "Content-Type: application/json\r\n".to_owned(), "{}".to_owned())
+}
+
+/// A server with two APIs, one of which may know of traces, and a child.
+fn serving(api: &Listener, telemetry: &str) -> Serving {
+    let folder = Folder::new();
+    folder.write("echo.py", &echo());
+    folder.write("api.json", &document(&api.url));
+    let api = |id: &str, more: &str| {
+        format!(
+            "[[source]]\nid = \"{id}\"\nopenapi = {{ document = \"api.json\", \
+             private = [\"127.0.0.1\"], base_url = \"{}\"{more} }}\n",
+            api.url
+        )
+    };
+    let file = format!(
+        "{telemetry}\n[[source]]\nid = \"e\"\n\
+         mcp = {{ command = [\"python3\", \"./echo.py\"], cwd = \".\" }}\n{}{}",
+        api("told", ", trace_context = true"),
+        api("untold", "")
+    );
+    folder.write("crib.toml", &file);
+    let serving = Serving::start_in(folder, &[]);
+    serving.hears("`e`: 1 tools");
+    serving
+}
+
+fn call(serving: &Serving, name: &str, more: &[&str]) -> Value {
+    let token = bearer(&serving.token);
+    let lines = [more, &[token.as_str(), "Content-Type: application/json"]].concat();
+    let body = json!({ "calls": [{ "name": name, "arguments": {} }] }).to_string();
+    serving.send(&head("POST", "/v1/calls", serving, &lines), &body).json()
+}
+
+/// All spans that a collector was sent.
+fn spans(collector: &Listener) -> Vec<Value> {
+    let messages = collector.heard();
+    let traces = messages.iter().filter(|heard| heard.path == "/v1/traces");
+    let of = |message: Value| {
+        message["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().unwrap().clone()
+    };
+    traces.flat_map(|heard| of(heard.json())).collect()
+}
+
+fn attribute<'a>(span: &'a Value, key: &str) -> &'a Value {
+    let found = span["attributes"].as_array().unwrap().iter().find(|own| own["key"] == key);
+    found.map_or(&Value::Null, |own| &own["value"])
+}
+
+#[test]
+fn a_call_is_a_span_between_its_client_and_its_server() {
+    let collector = Listener::start(fine);
+    let api = Listener::start(fine);
+    let telemetry = format!(
+        "[telemetry]\notlp = \"{}\"\ninterval = \"1s\"\nservice = \"t\"\n\
+         headers = {{ X-Collector = \"plain\" }}\n",
+        collector.url
+    );
+    let mut serving = serving(&api, &telemetry);
+    let traceparent = format!("traceparent: 00-{TRACE}-{PARENT}-01");
+    let more = [traceparent.as_str(), "tracestate: a=canary", "baggage: b=canary"];
+    let told = call(&serving, "e__meta", &more);
+    let text = told["responses"][0]["text"].as_str().unwrap();
+    assert!(text.contains(&format!("\"00-{TRACE}-")), "{text}");
+    assert!(!text.contains(PARENT) && !text.contains("canary"), "{text}");
+    call(&serving, "told__look", &more);
+    call(&serving, "untold__look", &more);
+    call(&serving, "nothing", &[]);
+    let heads = api.heard();
+    assert_eq!(heads.len(), 2, "{heads:?}");
+    let passed = heads[0].header("traceparent").unwrap();
+    assert!(passed.starts_with(&format!("00-{TRACE}-")) && !passed.contains(PARENT), "{passed}");
+    assert_eq!(heads[1].header("traceparent"), None);
+    assert!(!format!("{heads:?}").contains("canary"));
+    // What a client does not want recorded is not.
+    call(&serving, "e__meta", &[&format!("traceparent: 00-{}-{PARENT}-00", "1".repeat(32))]);
+    assert!(eventually(|| collector.heard().iter().any(|heard| heard.path == "/v1/metrics")));
+    serving.signal("TERM");
+    assert_eq!(serving.child.wait().unwrap().code(), Some(0));
+    let spans = spans(&collector);
+    let named =
+        |name: &str| -> Vec<&Value> { spans.iter().filter(|span| span["name"] == name).collect() };
+    let (tool, unknown) = (named("execute_tool e__meta"), named("execute_tool"));
+    assert_eq!((tool.len(), unknown.len()), (1, 1), "{spans:?}");
+    let tool = tool[0];
+    assert_eq!((&tool["traceId"], &tool["kind"]), (&json!(TRACE), &json!(1)));
+    assert!(text.contains(tool["spanId"].as_str().unwrap()), "{text} {tool}");
+    let text = |key: &str| attribute(tool, key)["stringValue"].clone();
+    assert_eq!(text("gen_ai.operation.name"), "execute_tool");
+    assert_eq!(text("gen_ai.tool.name"), "e__meta");
+    assert_eq!(text("toolcrib.outcome"), "done");
+    assert_eq!(attribute(unknown[0], "error.type")["stringValue"], "unknown_tool");
+    let requests = named("POST /v1/calls");
+    let parent = requests.iter().find(|span| span["spanId"] == tool["parentSpanId"]);
+    let parent = parent.unwrap();
+    assert_eq!((&parent["parentSpanId"], &parent["kind"]), (&json!(PARENT), &json!(2)));
+    assert!(spans.iter().all(|span| span["traceId"] != "1".repeat(32)));
+    let messages = collector.heard();
+    assert!(messages.iter().all(|heard| heard.header("x-collector") == Some("plain")));
+    let figures = messages.iter().rev().find(|heard| heard.path == "/v1/metrics").unwrap().json();
+    let figures = &figures["resourceMetrics"][0];
+    let service = json!({ "key": "service.name", "value": { "stringValue": "t" } });
+    assert_eq!(figures["resource"]["attributes"][0], service);
+    let metrics = figures["scopeMetrics"][0]["metrics"].as_array().unwrap();
+    let metric = |name: &str| metrics.iter().find(|own| own["name"] == name).unwrap();
+    assert_eq!(metric("toolcrib.calls")["sum"]["isMonotonic"], true);
+    let spread = &metric("toolcrib.call.duration")["histogram"]["dataPoints"][0];
+    let (buckets, bounds) = (&spread["bucketCounts"], &spread["explicitBounds"]);
+    assert_eq!(buckets.as_array().unwrap().len(), bounds.as_array().unwrap().len() + 1);
+}
+
+#[test]
+fn a_call_over_mcp_says_itself_where_it_stands() {
+    let collector = Listener::start(fine);
+    let api = Listener::start(fine);
+    let serving = serving(&api, &format!("[telemetry]\notlp = \"{}\"\n", collector.url));
+    let told = over_mcp(&serving);
+    assert!(told.contains(&format!("00-{TRACE}-")) && !told.contains(PARENT), "{told}");
+    assert!(eventually(|| {
+        let spans = spans(&collector);
+        spans.iter().any(|span| span["traceId"] == TRACE && span["parentSpanId"] == PARENT)
+    }));
+}
+
+#[test]
+fn without_a_collector_no_place_in_a_trace_goes_on() {
+    let api = Listener::start(fine);
+    let serving = serving(&api, "");
+    let traceparent = format!("traceparent: 00-{TRACE}-{PARENT}-01");
+    let told = call(&serving, "e__meta", &[&traceparent]);
+    assert!(!told.to_string().contains(TRACE), "{told}");
+    call(&serving, "told__look", &[&traceparent]);
+    assert_eq!(api.heard()[0].header("traceparent"), None);
+    assert!(!over_mcp(&serving).contains(TRACE));
+}
+
+#[test]
+fn a_collector_that_is_away_costs_no_call() {
+    let api = Listener::start(fine);
+    let serving = serving(&api, "[telemetry]\notlp = \"http://127.0.0.1:9\"\n");
+    assert_eq!(call(&serving, "e__meta", &[])["responses"][0]["outcome"], "done");
+    serving.hears("the collector does not take messages");
+    let figures = serving.ask("GET", "/metrics", "").body;
+    assert!(!figures.contains("toolcrib_spans_lost_total 0"), "{figures}");
+}
+
+/// Calls the echo in the stateless revision, and gives the answer.
+fn over_mcp(serving: &Serving) -> String {
+    let traceparent = format!("00-{TRACE}-{PARENT}-01");
+    let params = json!({ "name": "e__meta", "arguments": {}, "_meta": {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "t", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "traceparent": traceparent,
+    } });
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let token = bearer(&serving.token);
+    let lines = [
+        token.as_str(),
+        "Content-Type: application/json",
+        "Accept: application/json, text/event-stream",
+        "MCP-Protocol-Version: 2026-07-28",
+        "Mcp-Method: tools/call",
+        "Mcp-Name: e__meta",
+    ];
+    let answer = serving.send(&head("POST", "/mcp", serving, &lines), &body.to_string());
+    assert_eq!(answer.status, 200, "{answer:?}");
+    answer.body
+}
