@@ -1,12 +1,15 @@
-//! The project's chores: `cargo xtask test`, `check` and `bench`.
+//! The project's chores: `cargo xtask test`, `check`, `peers` and `bench`.
 //!
 //! Reading order: `check` (the steps that run no test), `test` (everything a commit must pass),
-//! `tools` (what is installed for them), `report` (how a run is told), `machine` (the only file
+//! `bench`,
+//! `tools` and `peers` (what is installed for them), `report` (how a run is told), `machine` (the only file
 //! that starts programs, reads the environment and prints).
 //! What is true of the whole repository is tested in `tests/it`.
 
+mod bench;
 mod check;
 pub mod machine;
+mod peers;
 mod report;
 mod tally;
 mod test;
@@ -15,6 +18,7 @@ mod tools;
 use std::process::ExitCode;
 
 use machine::say;
+use peers::Peers;
 use report::Report;
 
 const HELP: &str = "\
@@ -22,7 +26,12 @@ usage: cargo xtask WORD
 
   test    install what the tests need into .tools, then run `check` and every test
   check   format, lints, documentation, fuzz targets, dependencies; no tests
+  peers   install the servers of others that tests speak with, and tell where they are
   bench   run the benchmarks; further words go to `cargo bench`
+  bench gateway [--seconds=N] [--json]
+          what a way through `toolcrib serve` costs, against the same server asked directly
+  bench soak [--minutes=N] [--rate=N] [--json]
+          calls of all kinds at a steady rate, and what they leave behind
   help    this page
 
 With CI=true in the environment, whatever had to be skipped counts as failed.";
@@ -37,16 +46,17 @@ pub fn main(words: &[String]) -> ExitCode {
             check::run(&mut report);
             report.end()
         }
-        ("bench", _) => {
+        ("peers", []) => {
             let mut report = Report::default();
-            report.step("bench", machine::cargo().args(["bench", "--workspace"]).args(rest));
+            Peers::install(&mut report).tell();
             report.end()
         }
+        ("bench", _) => bench::run(rest),
         ("help" | "--help" | "-h", _) => {
             say(HELP);
             ExitCode::SUCCESS
         }
-        ("test" | "check", _) => refuse(&format!("`{word}` takes no further words")),
+        ("test" | "check" | "peers", _) => refuse(&format!("`{word}` takes no further words")),
         _ => refuse(&format!("unknown word `{word}`")),
     }
 }

@@ -6,6 +6,7 @@ use std::process::{Command, ExitCode, Stdio};
 use anyhow::{Context, Result, ensure};
 
 use crate::machine::{cargo, say};
+use crate::peers::Peers;
 use crate::report::Report;
 use crate::tally::Tally;
 use crate::{check, tools};
@@ -14,10 +15,14 @@ use crate::{check, tools};
 pub(crate) fn run() -> ExitCode {
     let mut report = Report::default();
     let python = tools::python(&mut report);
+    let peers = Peers::install(&mut report);
     check::run(&mut report);
     let mut tests = cargo();
     tests.args(["test", "--workspace", "--all-features", "--no-fail-fast"]);
-    tests.env_remove(PYTHON).envs(python.map(|path| (PYTHON, path)));
+    for (name, place) in [(PYTHON, python)].iter().chain(peers.variables()) {
+        // One of the caller's would be another version.
+        tests.env_remove(name).envs(place.as_ref().map(|place| (name, place)));
+    }
     let mut tally = Tally::default();
     report.work("tests", || stream(&mut tests, &mut tally));
     for skipped in &tally.skipped {

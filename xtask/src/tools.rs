@@ -18,7 +18,7 @@ pub(crate) fn cargo_deny(report: &mut Report) -> Option<PathBuf> {
 
 /// A Python with the peers that tests compare us with, at the versions of the requirements file.
 pub(crate) fn python(report: &mut Report) -> Option<PathBuf> {
-    report.tool("Python", install_python)
+    report.tool("Python", || install_venv("python", "xtask/python-requirements.txt"))
 }
 
 fn install_cargo_deny() -> Result<PathBuf> {
@@ -40,10 +40,11 @@ fn install_cargo_deny() -> Result<PathBuf> {
     Ok(installed)
 }
 
-fn install_python() -> Result<PathBuf> {
-    let place = root().join(".tools/python");
+/// A Python of its own in a folder of `.tools`, with what a requirements file lists.
+pub(crate) fn install_venv(folder: &str, requirements: &str) -> Result<PathBuf> {
+    let place = root().join(".tools").join(folder);
     let python = place.join("bin/python");
-    let requirements = root().join("xtask/python-requirements.txt");
+    let requirements = root().join(requirements);
     let wanted = read(&requirements)?;
     // The copy is written last, so an install that broke off is done again.
     let installed = place.join("installed-requirements.txt");
@@ -67,6 +68,6 @@ fn says_version(program_path: &Path, version: &str) -> bool {
         .is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains(version))
 }
 
-fn read(path: &Path) -> Result<String> {
+pub(crate) fn read(path: &Path) -> Result<String> {
     std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))
 }

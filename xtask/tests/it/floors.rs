@@ -17,36 +17,53 @@ const ROOMS: &[&str] = &[
     "toolcrib-core",
     "toolcrib-dialect",
     "toolcrib-engine",
+    "toolcrib-auth",
     "toolcrib-basics",
+    "toolcrib-config",
     "toolcrib-mcp",
     "toolcrib-openapi",
+    "toolcrib-store",
     "toolcrib-a2a",
     "toolcrib-desk",
     "toolcrib-agent",
 ];
 const GROUND: &[&str] = &["toolcrib-json", "toolcrib-core"];
+/// The ways out: to the network, and to other programs.
+const NETWORK: &[&str] = &["toolcrib-egress"];
+const PROGRAMS: &[&str] = &["toolcrib-child"];
+
+/// Where tools come from.
+const SOURCES: &[&str] =
+    &["toolcrib-basics", "toolcrib-mcp", "toolcrib-openapi", "toolcrib-a2a", "toolcrib-desk"];
 
 /// Each crate of the workspace, and which others its code may name.
 const FLOORS: &[(&str, &[&[&str]])] = &[
     // Floor 0: no socket, no file, no environment.
     ("toolcrib-json", &[]),
     ("toolcrib-core", &[&["toolcrib-json"]]),
+    // Floor 0 as well: the two ways out of the process, each with one thing to guard.
+    ("toolcrib-egress", &[]),
+    ("toolcrib-child", &[]),
     // Floor 1: strangers to each other.
     ("toolcrib-dialect", &[GROUND]),
     ("toolcrib-engine", &[GROUND]),
+    ("toolcrib-auth", &[GROUND, NETWORK]),
     ("toolcrib-basics", &[GROUND]),
-    ("toolcrib-mcp", &[GROUND]),
-    ("toolcrib-openapi", &[GROUND]),
-    ("toolcrib-a2a", &[GROUND]),
-    ("toolcrib-desk", &[GROUND]),
+    ("toolcrib-mcp", &[GROUND, NETWORK, PROGRAMS]),
+    ("toolcrib-openapi", &[GROUND, NETWORK]),
+    ("toolcrib-store", &[GROUND]),
+    ("toolcrib-a2a", &[GROUND, NETWORK]),
+    ("toolcrib-desk", &[GROUND, NETWORK]),
     // Floor 2.
-    ("toolcrib-agent", &[GROUND, &["toolcrib-dialect", "toolcrib-engine"]]),
+    ("toolcrib-agent", &[GROUND, NETWORK, &["toolcrib-dialect", "toolcrib-engine"]]),
+    ("toolcrib-config", &[GROUND, NETWORK, SOURCES, &["toolcrib-auth", "toolcrib-engine"]]),
     // Floor 3.
-    ("toolcrib", &[ROOMS]),
-    ("toolcrib-server", &[ROOMS, &["toolcrib"]]),
+    ("toolcrib", &[ROOMS, NETWORK]),
+    ("toolcrib-server", &[ROOMS, NETWORK, &["toolcrib"]]),
     ("toolcrib-python", &[ROOMS, &["toolcrib"]]),
     // For tests and chores only; nothing that ships may name them.
-    ("toolcrib-testkit", &[ROOMS]),
+    ("toolcrib-testkit", &[ROOMS, NETWORK, PROGRAMS]),
+    ("toolcrib-load", &[]),
     ("xtask", &[]),
 ];
 
@@ -55,6 +72,10 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
 const KEPT: &[(&str, &[&str])] = &[
     ("jsonschema", &["toolcrib-json"]),
     ("rmcp", &["toolcrib-mcp"]),
+    ("reqwest", &["toolcrib-egress"]),
+    ("ring", &["toolcrib-auth", "toolcrib-testkit"]),
+    ("serde-saphyr", &["toolcrib-openapi"]),
+    ("rusqlite", &["toolcrib-store"]),
     ("clap", &["toolcrib-server"]),
     ("anyhow", &["toolcrib-server", "xtask"]),
 ];

@@ -1,0 +1,71 @@
+//! What a durable record costs: calls that write and calls that read, with a store and without.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::Path;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use crate::figures::{median, round};
+use crate::gateway::until_there;
+use crate::load::{Much, run};
+use crate::place::{Place, Programs, over_http};
+use crate::session::{Ask, Era};
+use crate::{Fault, Figures};
+
+const STORE: &str = "[store]\nurl = \"sqlite://crib.db\"\n\n";
+
+/// Measures each in turns, with the time of one `fdatasync` between them.
+pub async fn durable(programs: &Programs, below: &Path, much: &Much) -> Result<Value, Fault> {
+    let plain = Place::new(programs, below)?;
+    let kept = Place::new(programs, below)?;
+    let (_echo, direct) = plain.echo(0)?;
+    let file = over_http("far", &direct);
+    let (without, to_plain) = plain.forgetful(&file)?;
+    let (with, to_kept) = kept.serve(&format!("{STORE}{file}"))?;
+    let (read, write) = (Ask::echo("far__echo"), Ask::echo("far__put"));
+    until_there(&to_plain, &read).await?;
+    until_there(&to_kept, &read).await?;
+    let ways = [
+        ("reads_without_store", &to_plain, &without, &read),
+        ("reads_with_store", &to_kept, &with, &read),
+        ("writes_without_store", &to_plain, &without, &write),
+        ("writes_with_store", &to_kept, &with, &write),
+    ];
+    let mut rows = Vec::new();
+    let mut syncs = Vec::new();
+    for sessions in &much.sessions {
+        let load = much.load(*sessions, Era::Modern);
+        let mut found: Vec<Figures> = ways.iter().map(|_| Figures::default()).collect();
+        for _ in 0..much.rounds {
+            syncs.push(sync(kept.folder())?);
+            for ((_, target, program, ask), figures) in ways.iter().zip(&mut found) {
+                figures.add(run(target, ask, load, program).await?);
+            }
+        }
+        let mut row = json!({ "sessions": sessions });
+        for ((name, ..), figures) in ways.iter().zip(&found) {
+            if let Some(fields) = row.as_object_mut() {
+                fields.insert((*name).to_owned(), figures.to_json());
+            }
+        }
+        rows.push(row);
+    }
+    Ok(json!({ "fdatasync_ms": round(median(syncs) * 100.0) / 100.0, "rows": rows }))
+}
+
+/// Milliseconds of one `fdatasync` after a page was written, in the middle of many.
+fn sync(folder: &Path) -> Result<f64, Fault> {
+    let path = folder.join("sync");
+    let mut file = File::create(&path)?;
+    let mut times = Vec::new();
+    for _ in 0..50 {
+        file.write_all(&[7; 4096])?;
+        let begun = Instant::now();
+        file.sync_data()?;
+        times.push(begun.elapsed().as_secs_f64() * 1e3);
+    }
+    std::fs::remove_file(path)?;
+    Ok(median(times))
+}

@@ -1,0 +1,82 @@
+//! What a way through us costs: the same calls direct and through us, in turns.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::load::{Load, Much, run};
+use crate::place::{BASICS, Place, Programs, as_child, over_http};
+use crate::session::{Ask, Era, Session, Target};
+use crate::{Fault, Figures, Program};
+
+/// How long sources may take to start.
+const START: Duration = Duration::from_secs(30);
+
+/// One way of a call, with what is found of it.
+struct Way<'a> {
+    name: &'static str,
+    target: &'a Target,
+    program: &'a Program,
+    ask: Ask,
+}
+
+/// Measures each way at each number of sessions and in each era.
+pub async fn gateway(programs: &Programs, below: &Path, much: &Much) -> Result<Value, Fault> {
+    let place = Place::new(programs, below)?;
+    let (echo, direct) = place.echo(0)?;
+    let file = [over_http("far", &direct), as_child("near", programs), BASICS.to_owned()];
+    let (server, ours) = place.serve(&file.concat())?;
+    let in_process = Ask {
+        tool: "text_count".to_owned(),
+        arguments: r#"{"text":"hello, echo"}"#.to_owned(),
+        expected: "characters".to_owned(),
+    };
+    for tool in ["far__echo", "near__echo"] {
+        until_there(&ours, &Ask::echo(tool)).await?;
+    }
+    let through = |name, ask| Way { name, target: &ours, program: &server, ask };
+    let ways = [
+        Way { name: "direct", target: &direct, program: &echo, ask: Ask::echo("echo") },
+        through("http", Ask::echo("far__echo")),
+        through("stdio", Ask::echo("near__echo")),
+        through("in_process", in_process),
+    ];
+    let mut rows = Vec::new();
+    for era in [Era::Modern, Era::Legacy] {
+        for sessions in &much.sessions {
+            rows.push(row(&ways, much.load(*sessions, era), much.rounds).await?);
+        }
+    }
+    Ok(Value::Array(rows))
+}
+
+/// All ways in turns, so that whatever else the machine does meets each.
+async fn row(ways: &[Way<'_>], load: Load, rounds: u32) -> Result<Value, Fault> {
+    let mut found: Vec<Figures> = ways.iter().map(|_| Figures::default()).collect();
+    for _ in 0..rounds {
+        for (way, figures) in ways.iter().zip(&mut found) {
+            figures.add(run(way.target, &way.ask, load, way.program).await?);
+        }
+    }
+    let mut row = json!({ "revision": load.era.revision(), "sessions": load.sessions });
+    for (way, figures) in ways.iter().zip(&found) {
+        if let Some(fields) = row.as_object_mut() {
+            fields.insert(way.name.to_owned(), figures.to_json());
+        }
+    }
+    Ok(row)
+}
+
+/// Waits until a tool is there.
+pub(crate) async fn until_there(target: &Target, ask: &Ask) -> Result<(), Fault> {
+    let last = Instant::now() + START;
+    loop {
+        let mut session = Session::open(target, Era::Modern).await?;
+        match session.call(ask).await {
+            Ok(()) => return Ok(()),
+            Err(error) if Instant::now() > last => return Err(error),
+            Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! For measuring only: a load client that speaks MCP over HTTP with keep-alive, and what it finds
+//! of a server alone and of the same server behind `toolcrib serve`.
+//!
+//! Read in this order: `line` (one HTTP connection), [`Session`] (one client on it), [`Load`] (many
+//! of them, each with one call on its way), `program` (what is measured, and what it takes), then
+//! what is done with them: `gateway`, `start`, `durable` and `soak`.
+//!
+//! It writes and reads its messages as bytes: what it takes itself should not hide what is measured.
+
+mod durable;
+mod figures;
+mod gateway;
+mod line;
+mod load;
+mod place;
+mod program;
+mod session;
+mod soak;
+mod start;
+mod table;
+
+pub use durable::durable;
+pub use figures::Figures;
+pub use gateway::gateway;
+pub use load::{Load, Much, run};
+pub use place::{Place, Programs};
+pub use program::Program;
+pub use session::{Ask, Era, Session, Target};
+pub use soak::{Soak, soak};
+pub use start::{Start, start};
+pub use table::table;
+
+/// Whatever keeps a measurement from being taken.
+pub type Fault = Box<dyn std::error::Error + Send + Sync>;

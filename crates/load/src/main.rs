@@ -1,0 +1,56 @@
+//! `toolcrib-load gateway|soak SERVER ECHO FOLDER [--seconds N] [--minutes N] [--rate N] [--json]`:
+//! what `cargo xtask bench` runs, in a build that is optimised.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use toolcrib_load::{Fault, Much, Programs, Soak, Start, durable, gateway, soak, start, table};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let told = match measure(&words).await {
+        Ok(found) if words.iter().any(|word| word == "--json") => format!("{found:#}"),
+        Ok(found) => format!("{found:#}\n\n{}", table(&found)),
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "error: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    // Nobody may be reading any more.
+    let _ = writeln!(std::io::stdout(), "{told}");
+    ExitCode::SUCCESS
+}
+
+async fn measure(words: &[String]) -> Result<Value, Fault> {
+    let mut plain = words.iter().filter(|word| !word.starts_with("--"));
+    let mut path = || plain.next().map(PathBuf::from).ok_or("name what is measured");
+    let what = path()?;
+    let programs = Programs { server: path()?, echo: path()? };
+    let below = path()?;
+    let much = Much::of(Duration::from_secs(number(words, "--seconds=", 9)?));
+    if what.as_os_str() == "soak" {
+        let lasts = Duration::from_secs(60 * number(words, "--minutes=", 10)?);
+        let rate = u32::try_from(number(words, "--rate=", 300)?)?;
+        return soak(&programs, &below, Soak { lasts, rate }).await;
+    }
+    Ok(json!({
+        "gateway": or_why(gateway(&programs, &below, &much).await),
+        "start": or_why(start(&programs, &below, Start::default()).await),
+        "durable": or_why(durable(&programs, &below, &much).await),
+    }))
+}
+
+/// What one part cannot measure should not cost the others.
+fn or_why(found: Result<Value, Fault>) -> Value {
+    found.unwrap_or_else(|error| json!({ "error": error.to_string() }))
+}
+
+/// The number behind a word.
+fn number(words: &[String], name: &str, otherwise: u64) -> Result<u64, Fault> {
+    let said = words.iter().find_map(|word| word.strip_prefix(name));
+    said.map_or(Ok(otherwise), |said| Ok(said.parse()?))
+}

@@ -1,0 +1,94 @@
+//! A folder for one measurement, and the servers in it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::{Fault, Program, Target};
+
+/// The programs that are measured.
+#[derive(Debug, Clone)]
+pub struct Programs {
+    /// `toolcrib`.
+    pub server: PathBuf,
+    /// The server of the SDK, `crates/mcp/examples/echo.rs`.
+    pub echo: PathBuf,
+}
+
+/// A new folder; it goes when this is dropped.
+pub struct Place {
+    folder: PathBuf,
+    pub programs: Programs,
+}
+
+impl Place {
+    /// A folder below this one, which should be on the disk that stores would be on.
+    pub fn new(programs: &Programs, below: &Path) -> Result<Self, Fault> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let folder = below.join(format!("load-{}-{number}", std::process::id()));
+        fs::create_dir_all(&folder)?;
+        Ok(Self { folder, programs: programs.clone() })
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The server of the SDK over HTTP, with more tools than its own two.
+    pub fn echo(&self, tools: usize) -> Result<(Program, Target), Fault> {
+        let words = ["http", &tools.to_string()];
+        let mut program = Program::start(&self.programs.echo, &words, &self.folder)?;
+        let address = program.address()?;
+        Ok((program, Target { address, token: None }))
+    }
+
+    /// `toolcrib serve` with this configuration, as it comes: with its token.
+    pub fn serve(&self, configuration: &str) -> Result<(Program, Target), Fault> {
+        let (program, mut target) = self.serve_with(configuration, None)?;
+        let mut token = Program::start(&self.programs.server, &["token"], &self.folder)?;
+        target.token = Some(token.line()?);
+        Ok((program, target))
+    }
+
+    /// The same with a token that is known from an earlier start.
+    pub(crate) fn serve_with(
+        &self,
+        configuration: &str,
+        token: Option<String>,
+    ) -> Result<(Program, Target), Fault> {
+        fs::write(self.folder.join("crib.toml"), configuration)?;
+        let words = ["serve", "--listen", "127.0.0.1:0"];
+        let mut program = Program::start(&self.programs.server, &words, &self.folder)?;
+        let address = program.address()?;
+        Ok((program, Target { address, token }))
+    }
+
+    /// The same without a place to keep anything: no record outlives it, and no token is asked for.
+    pub(crate) fn forgetful(&self, configuration: &str) -> Result<(Program, Target), Fault> {
+        fs::write(self.folder.join("crib.toml"), configuration)?;
+        let words = ["serve", "--listen", "127.0.0.1:0", "--insecure-local"];
+        let mut program = Program::start_homeless(&self.programs.server, &words, &self.folder)?;
+        let address = program.address()?;
+        Ok((program, Target { address, token: None }))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// A source that is this server of the SDK over HTTP.
+pub(crate) fn over_http(id: &str, target: &Target) -> String {
+    format!("[[source]]\nid = \"{id}\"\nmcp = {{ url = \"http://{}/mcp\" }}\n\n", target.address)
+}
+
+/// The same as a child.
+pub(crate) fn as_child(id: &str, programs: &Programs) -> String {
+    let echo = programs.echo.display();
+    format!("[[source]]\nid = \"{id}\"\nmcp = {{ command = [\"{echo}\", \"stdio\"] }}\n\n")
+}
+
+pub(crate) const BASICS: &str = "[[source]]\nid = \"basics\"\nprefix = \"\"\nbasics = true\n\n";

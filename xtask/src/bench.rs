@@ -1,0 +1,33 @@
+//! `cargo xtask bench`: those of the crates by cargo, and those of the whole server by a load client.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use crate::machine::{cargo, program, target};
+use crate::report::{Report, finish};
+
+pub(crate) fn run(words: &[String]) -> ExitCode {
+    let mut report = Report::default();
+    match words.split_first() {
+        Some((kind, rest)) if matches!(kind.as_str(), "gateway" | "soak") => {
+            report.work("bench", || load(kind, rest));
+        }
+        _ => report.step("bench", cargo().args(["bench", "--workspace"]).args(words)),
+    }
+    report.end()
+}
+
+/// Builds everything as it ships, and lets the load client do the rest.
+fn load(kind: &str, words: &[String]) -> Result<()> {
+    let packages = ["toolcrib-server", "toolcrib-load", "toolcrib-mcp"];
+    let mut build = cargo();
+    build.args(["build", "--release", "--bin", "toolcrib", "--bin", "toolcrib-load"]);
+    build.args(["--example", "echo"]);
+    finish(build.args(packages.iter().flat_map(|package| ["--package", package])))?;
+    let made = |name: &str| target().join("release").join(Path::new(name));
+    let (server, echo) = (made("toolcrib"), made("examples/echo"));
+    let mut client = program(made("toolcrib-load"));
+    finish(client.arg(kind).args([server, echo, target()]).args(words))
+}

@@ -1,0 +1,93 @@
+//! The peers: programs that others wrote, for tests that speak with them.
+//!
+//! They are pinned with all they need in `xtask/peers` and installed into `.tools`; nothing of them
+//! is committed.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::machine::{program, root, say};
+use crate::report::{Report, finish};
+use crate::tools::{install_venv, read};
+
+/// The oldest Node that the peers run on.
+const OLDEST_NODE: u32 = 22;
+
+/// What could be installed, under the names by which tests find it.
+///
+/// - `TOOLCRIB_NODE`: a Node of version 22 or newer.
+/// - `TOOLCRIB_NODE_PEERS`: the `node_modules` with the servers and checkers for Node.
+/// - `TOOLCRIB_PYTHON_PEERS`: a Python with the servers in Python, next to their programs.
+/// - `TOOLCRIB_PYTHON_PEERS_MCP1`: the same for servers of the first generation of their SDK.
+pub(crate) struct Peers(Vec<(&'static str, Option<PathBuf>)>);
+
+impl Peers {
+    /// Installs what is not there yet; what cannot be had is noted as skipped.
+    pub(crate) fn install(report: &mut Report) -> Self {
+        let node = report.tool("Node peers", install_node);
+        let (node, modules) = node.unzip();
+        let python = |place, requirements| move || install_venv(place, requirements);
+        let new = python("python-peers", "xtask/peers/python-requirements.txt");
+        let old = python("python-peers-mcp1", "xtask/peers/python-requirements-mcp1.txt");
+        Self(vec![
+            ("TOOLCRIB_NODE", node),
+            ("TOOLCRIB_NODE_PEERS", modules),
+            ("TOOLCRIB_PYTHON_PEERS", report.tool("Python peers", new)),
+            ("TOOLCRIB_PYTHON_PEERS_MCP1", report.tool("older Python peers", old)),
+        ])
+    }
+
+    /// The variables that tests look at; `None` for what is not there.
+    pub(crate) fn variables(&self) -> &[(&'static str, Option<PathBuf>)] {
+        &self.0
+    }
+
+    /// Tells where everything is, as a shell takes it.
+    pub(crate) fn tell(&self) {
+        for (name, place) in &self.0 {
+            if let Some(place) = place {
+                say(&format!("export {name}={}", place.display()));
+            }
+        }
+    }
+}
+
+/// A Node, and the folder with the modules of its peers.
+fn install_node() -> Result<(PathBuf, PathBuf)> {
+    let pins = root().join("xtask/peers");
+    let place = root().join(".tools/node-peers");
+    let modules = place.join("node_modules");
+    let wanted = read(&pins.join("package-lock.json"))?;
+    // The copy is written last, so an install that broke off is done again.
+    let installed = place.join("installed-package-lock.json");
+    if !read(&installed).is_ok_and(|text| text == wanted) {
+        std::fs::create_dir_all(&place).context("cannot make the folder of the Node peers")?;
+        for name in ["package.json", "package-lock.json"] {
+            std::fs::copy(pins.join(name), place.join(name))
+                .with_context(|| format!("cannot copy `{name}`"))?;
+        }
+        // No package needs to run anything when it is installed, so none may.
+        // The Node that will run them is among them, so npm need not warn of its own.
+        finish(program("npm").current_dir(&place).args([
+            "ci",
+            "--ignore-scripts",
+            "--no-audit",
+            "--no-fund",
+            "--loglevel=error",
+        ]))?;
+        std::fs::write(&installed, wanted).context("cannot note the installed Node peers")?;
+    }
+    let own = modules.join(".bin/node");
+    let node = if version(&own).is_some() { own } else { PathBuf::from("node") };
+    let found = version(&node).context("there is no Node, and none for this machine to install")?;
+    ensure!(found >= OLDEST_NODE, "the peers need Node {OLDEST_NODE}, and this is Node {found}");
+    Ok((node, modules))
+}
+
+/// The main version of a Node: 22 for `v22.23.3`.
+fn version(node: &Path) -> Option<u32> {
+    let output = program(node).arg("--version").output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    text.trim().strip_prefix('v')?.split('.').next()?.parse().ok()
+}
