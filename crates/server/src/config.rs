@@ -57,9 +57,24 @@ pub(crate) fn standard_input() -> Result<String> {
     text(stdin().lock()).context("cannot read standard input")
 }
 
-/// Whether a person can be asked.
+/// Whether a person can be asked: at a terminal, and in its foreground.
+///
+/// The system stops a command of the background that reads the terminal, also one that was told
+/// to end and waits for what it started.
 pub(crate) fn person_is_there() -> bool {
-    stdin().is_terminal()
+    stdin().is_terminal() && is_in_foreground()
+}
+
+#[cfg(unix)]
+fn is_in_foreground() -> bool {
+    // A terminal that does not control this process stops nobody.
+    rustix::termios::tcgetpgrp(stdin())
+        .map_or(true, |foreground| foreground == rustix::process::getpgrp())
+}
+
+#[cfg(not(unix))]
+fn is_in_foreground() -> bool {
+    true
 }
 
 /// Longest line of a person, in bytes.

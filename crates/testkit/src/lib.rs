@@ -1,5 +1,6 @@
 //! For tests only: tools that do as they are told and remember it, scripted sources, rules by hand.
 
+mod folder;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod hostile;
@@ -10,6 +11,7 @@ mod policy;
 mod sample;
 mod source;
 
+pub use folder::Folder;
 pub use issuer::{Issuer, KEYS};
 pub use ledger::BrokenLedger;
 pub use oracle::{Behaviour, Oracle, open_schema, spec};

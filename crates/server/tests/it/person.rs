@@ -31,6 +31,18 @@ fn a_person_who_says_anything_else_denies_it() {
 }
 
 #[test]
+fn nobody_is_asked_in_the_background_of_a_terminal() {
+    let folder = Folder::new();
+    folder.write("rules.toml", "ask = [\"category:text\"]\n");
+    // A shell with jobs gives each command of the background a group of its own.
+    let line = format!("set -m; {CALL} & wait $!");
+    let said = at_terminal(&folder, &line, "");
+    let told = "`text_count` did not run: a person has to be asked, and nobody is there. \
+                `--yes` approves the call beforehand\n";
+    assert_eq!((said.code, said.out.as_str()), (4, told), "{said:?}");
+}
+
+#[test]
 fn colour_is_seen_at_a_terminal_and_not_with_no_color() {
     let folder = Folder::new();
     let coloured = at_terminal(&folder, "env -u NO_COLOR TERM=xterm toolcrib tools", "");
@@ -71,7 +83,7 @@ fn asked(params: &serde_json::Value, typed: &str) -> Ran {
         "crib.toml",
         "[[source]]\nid = \"a\"\nmcp = { command = [\"python3\", \"server.py\"], cwd = \".\" }\n",
     );
-    at_terminal(&folder, "timeout 30 toolcrib call a__ask", typed)
+    at_terminal(&folder, "toolcrib call a__ask", typed)
 }
 
 #[test]

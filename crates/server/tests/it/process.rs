@@ -1,9 +1,9 @@
 //! Runs the binary in a folder of its own.
 
 use std::io::{Read as _, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -23,24 +23,19 @@ impl Ran {
 }
 
 /// A folder that goes away with the test.
-pub(crate) struct Folder(PathBuf);
+pub(crate) struct Folder(toolcrib_testkit::Folder);
 
 impl Folder {
     pub(crate) fn new() -> Self {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("toolcrib-test-{}-{number}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&folder).unwrap();
-        Self(folder)
+        Self(toolcrib_testkit::Folder::new())
     }
 
     pub(crate) fn path(&self) -> &Path {
-        &self.0
+        self.0.path()
     }
 
     pub(crate) fn write(&self, name: &str, text: &str) {
-        std::fs::write(self.0.join(name), text).unwrap();
+        self.0.write(name, text);
     }
 
     pub(crate) fn run(&self, words: &[&str]) -> Ran {
@@ -49,15 +44,8 @@ impl Folder {
 
     pub(crate) fn run_with(&self, words: &[&str], input: &str) -> Ran {
         let mut command = binary();
-        command.args(words).current_dir(&self.0);
+        command.args(words).current_dir(self.path());
         finish(command, input)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // What is left is the system's to clear away.
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
@@ -94,9 +82,18 @@ pub(crate) fn at_terminal(folder: &Folder, line: &str, typed: &str) -> Ran {
     let (mut keys, mut screen) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
     let mut lines = typed.split_inclusive('\n');
     let (mut shown, mut byte) = (Vec::new(), [0]);
-    while screen.read(&mut byte).is_ok_and(|read| read > 0) {
+    let until = Instant::now() + LONGEST;
+    loop {
+        if is_silent(&screen, until.saturating_duration_since(Instant::now())) {
+            let _ = child.kill();
+            let shown = String::from_utf8_lossy(&shown);
+            unreachable!("`{line}` did not end in {LONGEST:?}, and has shown: {shown}");
+        }
+        if !screen.read(&mut byte).is_ok_and(|read| read > 0) {
+            break;
+        }
         shown.extend(byte);
-        if (shown.ends_with(b": ") || shown.ends_with(b"] ")) && is_silent(&screen) {
+        if (shown.ends_with(b": ") || shown.ends_with(b"] ")) && is_silent(&screen, MOMENT) {
             // Without a further line the person is gone.
             let _ = keys.write_all(lines.next().unwrap_or("\u{4}").as_bytes());
         }
@@ -106,12 +103,17 @@ pub(crate) fn at_terminal(folder: &Folder, line: &str, typed: &str) -> Ran {
     Ran { code, out, err: String::new() }
 }
 
-/// Whether nothing more is shown for a moment: then somebody is asked.
+/// Longer than any command at a terminal takes.
+const LONGEST: Duration = Duration::from_mins(1);
+/// Who shows nothing more for so long waits for an answer.
+const MOMENT: Duration = Duration::from_millis(300);
+
+/// Whether nothing more is shown for so long.
 #[cfg(target_os = "linux")]
-fn is_silent(screen: &std::process::ChildStdout) -> bool {
+fn is_silent(screen: &std::process::ChildStdout, time: Duration) -> bool {
     let mut waiting = [rustix::event::PollFd::new(screen, rustix::event::PollFlags::IN)];
-    let moment = rustix::event::Timespec { tv_sec: 0, tv_nsec: 300_000_000 };
-    rustix::event::poll(&mut waiting, Some(&moment)).is_ok_and(|ready| ready == 0)
+    let time = time.try_into().unwrap();
+    rustix::event::poll(&mut waiting, Some(&time)).is_ok_and(|ready| ready == 0)
 }
 
 #[expect(clippy::disallowed_methods, reason = "examples are written for a shell")]
@@ -121,7 +123,8 @@ fn with_path(program: &str, folder: &Folder) -> Command {
     let peers = crate::peers::programs().map(|bin| format!("{}:", bin.display()));
     let peers = peers.unwrap_or_default();
     let path = format!("{}:{peers}/usr/local/bin:/usr/bin:/bin", bin.display());
-    command.env("PATH", path).current_dir(folder.path());
+    // `script` asks for the shell of whoever runs the tests, and shells differ.
+    command.env("PATH", path).env("SHELL", "/bin/sh").current_dir(folder.path());
     command.env("XDG_STATE_HOME", folder.path().join(".state"));
     command
 }
