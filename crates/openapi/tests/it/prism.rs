@@ -1,6 +1,6 @@
 //! Requests of ours against Prism, a mock server of another house that validates each of them.
 
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -9,27 +9,28 @@ use std::time::{Duration, Instant};
 use toolcrib_core::{AllowAll, Call, Caller, RawArguments, Request, SourceId};
 use toolcrib_engine::Crib;
 use toolcrib_openapi::{ApiSettings, ApiSource, Credential, Document};
-use toolcrib_testkit::{Filling, sample};
+use toolcrib_testkit::{Filling, Folder, sample};
 
 fn data(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(path)
 }
 
-/// A document in the temporary folder, out of its archive.
-fn unpacked(path: &str) -> PathBuf {
+/// A document out of its archive.
+fn unpacked(path: &str, folder: &Folder) -> PathBuf {
     let packed = std::fs::File::open(data(path)).unwrap();
-    let name = format!("toolcrib-{}.json", std::process::id());
-    let unpacked = std::env::temp_dir().join(name);
-    let mut file = std::fs::File::create(&unpacked).unwrap();
-    std::io::copy(&mut flate2::read::GzDecoder::new(packed), &mut file).unwrap();
-    unpacked
+    let mut text = Vec::new();
+    flate2::read::GzDecoder::new(packed).read_to_end(&mut text).unwrap();
+    folder.write("api.json", text)
 }
+
+/// What the mock writes, in its folder.
+const LOG: &str = "prism.log";
 
 /// A running mock of one document, and what it writes about the requests it gets.
 struct Prism {
     process: Child,
     port: u16,
-    log: PathBuf,
+    folder: Folder,
 }
 
 impl Prism {
@@ -42,8 +43,8 @@ impl Prism {
             return None;
         };
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let log = std::env::temp_dir().join(format!("toolcrib-prism-{port}.log"));
-        let file = std::fs::File::create(&log).unwrap();
+        let folder = Folder::new();
+        let file = std::fs::File::create(folder.path().join(LOG)).unwrap();
         #[expect(clippy::disallowed_methods, reason = "the mock is a program")]
         let process = Command::new(node)
             .arg(modules.join("@stoplight/prism-cli/dist/index.js"))
@@ -55,7 +56,7 @@ impl Prism {
             .stdin(Stdio::null())
             .spawn()
             .unwrap();
-        let prism = Self { process, port, log };
+        let prism = Self { process, port, folder };
         let until = Instant::now() + Duration::from_mins(2);
         while !prism.says().contains("Prism is listening") {
             assert!(Instant::now() < until, "Prism did not start:\n{}", prism.says());
@@ -65,7 +66,7 @@ impl Prism {
     }
 
     fn says(&self) -> String {
-        std::fs::read_to_string(&self.log).unwrap()
+        std::fs::read_to_string(self.folder.path().join(LOG)).unwrap()
     }
 
     /// What it said of each request, in their order: nothing, or why it does not accept it.
@@ -86,7 +87,6 @@ impl Drop for Prism {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
-        let _ = std::fs::remove_file(&self.log);
     }
 }
 
@@ -156,8 +156,8 @@ async fn a_mock_accepts_a_request_for_each_operation_of_petstore() {
 
 #[tokio::test]
 async fn a_mock_accepts_requests_for_operations_spread_over_a_large_document() {
-    let document = unpacked("openapi/github-api.github.com.json.gz");
+    let folder = Folder::new();
+    let document = unpacked("openapi/github-api.github.com.json.gz", &folder);
     let Some(refused) = refused(&document, 200, Filling::Least).await else { return };
-    let _ = std::fs::remove_file(&document);
     assert_eq!(refused, Vec::<String>::new());
 }

@@ -212,11 +212,10 @@ async fn an_operation_with_a_server_of_its_own_keeps_its_path_and_not_its_host()
 
 #[tokio::test]
 async fn why_a_document_cannot_be_read_is_told_once() {
-    let path = std::env::temp_dir().join(format!("toolcrib-{}.json", std::process::id()));
-    std::fs::write(&path, r#"{"openapi": "9.0.0", "paths": {}}"#).unwrap();
+    let folder = toolcrib_testkit::Folder::new();
+    let path = folder.write("api.json", r#"{"openapi": "9.0.0", "paths": {}}"#);
     let source = source(ApiSettings::new(Document::File(path.clone())));
     let error = toolcrib_core::Source::load(&source).await.err().unwrap();
-    std::fs::remove_file(&path).unwrap();
     let why = "the document is of version `9.0.0`: use OpenAPI 3.0 to 3.2, or Swagger 2.0";
     assert_eq!(error.to_string(), format!("`{}`: {why}", path.display()));
     assert!(std::error::Error::source(&error).is_none());
