@@ -1,5 +1,7 @@
 //! Counts tests from what the test binaries print.
 
+use std::collections::BTreeSet;
+
 /// The sums over all test binaries of one run.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
@@ -7,6 +9,8 @@ pub(crate) struct Tally {
     failed: u64,
     /// Tests that did not run, or that said on their way that they checked nothing.
     pub(crate) skipped: Vec<String>,
+    /// Tests that were told to be slow and have not ended.
+    slow: BTreeSet<String>,
 }
 
 impl Tally {
@@ -21,11 +25,21 @@ impl Tally {
         } else if let Some(result) = line.strip_prefix("test result: ") {
             self.passed += count(result, " passed");
             self.failed += count(result, " failed");
-        } else if let Some((name, _)) =
-            line.strip_prefix("test ").and_then(|test| test.split_once(" ... ignored"))
-        {
-            self.skipped.push(format!("`{name}` is marked `ignore`"));
+        } else if let Some(test) = line.strip_prefix("test ") {
+            if let Some((name, _)) = test.split_once(" ... ignored") {
+                self.skipped.push(format!("`{name}` is marked `ignore`"));
+            } else if let Some((name, _)) = test.split_once(" has been running for over") {
+                self.slow.insert(name.to_owned());
+            } else if let Some((name, _)) = test.split_once(" ... ") {
+                self.slow.remove(name);
+            }
         }
+    }
+
+    /// The tests that went on for more than a minute, and still do.
+    pub(crate) fn unended(&self) -> String {
+        let names: Vec<_> = self.slow.iter().map(String::as_str).collect();
+        if names.is_empty() { "none that is known".to_owned() } else { names.join(", ") }
     }
 
     /// The closing line of a run.
@@ -52,6 +66,9 @@ mod tests {
             "running 3 tests",
             "test engine::a_denied_call_does_not_run ... ok",
             "test needs_a_day ... ignored, too long",
+            "test takes_two_minutes has been running for over 60 seconds",
+            "test takes_for_ever has been running for over 60 seconds",
+            "test takes_two_minutes ... ok",
             "test peer::agrees_with_python ... [skipped] no Python found",
             "test result: FAILED. 12 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.02s",
             "test result: ok. 30 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1.20s",
@@ -60,7 +77,9 @@ mod tests {
         }
         let skipped =
             vec!["`needs_a_day` is marked `ignore`".to_owned(), "no Python found".to_owned()];
-        assert_eq!(tally, Tally { passed: 42, failed: 1, skipped });
+        assert_eq!(tally.unended(), "takes_for_ever");
+        let slow = ["takes_for_ever".to_owned()].into();
+        assert_eq!(tally, Tally { passed: 42, failed: 1, skipped, slow });
         assert_eq!(tally.line(), "42 passed, 1 failed");
     }
 }
