@@ -3,7 +3,8 @@
 //!
 //! Read in this order: [`House`] (what is served), `desk` (the methods), `listing`, `calling` (one
 //! call with its questions), `running` and `waiting` (a call that outlives its request), `result`
-//! and `whole` (how nothing of it is lost on the way), then the ways in: `http` and `stdio`.
+//! and `whole` (how nothing of it is lost on the way), then the ways in: `http`, with `short`
+//! for the plainest calls, and `stdio`.
 //!
 //! Nothing is decided here: what a caller sees is the plan, and every call goes through the gate.
 
@@ -25,6 +26,7 @@ mod result;
 mod running;
 mod seal;
 mod settings;
+mod short;
 mod stdio;
 mod waiting;
 mod whole;

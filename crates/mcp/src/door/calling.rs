@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorCode, ErrorData};
+use rmcp::model::{ErrorCode, ErrorData};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use toolcrib_core::{
@@ -14,54 +14,84 @@ use toolcrib_core::{
 };
 
 use super::approval;
-use super::desk::Desk;
+use super::desk::{Entrance, Room};
 use super::house::Claim;
 use super::line::Line;
-use super::outgoing;
+use super::once;
+use super::outgoing::{self, Answer};
 use super::result::{refusal, result};
 use super::running::{End, Hold, Running, Step, Visit, request};
 
 /// What one request is about.
-pub(super) struct Calling<'a> {
-    pub(super) desk: &'a Desk,
+pub(super) struct Calling {
+    room: Arc<Room>,
     pub(super) line: Line,
-    pub(super) plan: Plan,
-    pub(super) visit: Visit,
-    pub(super) tool: String,
-    pub(super) trace: Option<Trace>,
+    plan: Plan,
+    visit: Visit,
+    tool: String,
+    trace: Option<Trace>,
     /// The caller's own name for the call.
-    pub(super) key: Option<String>,
+    key: Option<String>,
 }
 
-type Answered = Result<CallToolResponse, ErrorData>;
+/// What a request says of itself beside the call.
+pub(super) struct Marks<'a> {
+    pub(super) trace: Option<&'a str>,
+    pub(super) key: Option<&'a Value>,
+}
+
+/// What a client brings back that was asked something: the name of the call, and its answers.
+pub(super) type Back = (String, BTreeMap<String, Value>);
+
+type Answered = Result<Answer, ErrorData>;
 
 /// Of the tool's name and the arguments, however their keys are ordered.
-pub(super) fn digest(tool: &str, arguments: &Value) -> String {
+pub(super) fn digest(tool: &str, arguments: Option<&Value>) -> String {
     let digest = Sha256::new()
         .chain_update(tool.len().to_be_bytes())
         .chain_update(tool)
-        .chain_update(canonical::text(arguments))
+        .chain_update(canonical::text(arguments.unwrap_or(&Value::Null)))
         .finalize();
     BASE64_URL_SAFE_NO_PAD.encode(digest)
 }
 
-impl Calling<'_> {
-    pub(super) async fn answer(&self, params: CallToolRequestParams) -> Answered {
-        let answers = params.input_responses.unwrap_or_default();
-        match params.request_state {
-            Some(state) if self.line.client.is_modern => self.take_up(&state, answers).await,
-            _ => self.begin(params.arguments).await,
-        }
-    }
+/// Where a call stands that says so itself: its client knows better than what lies between us.
+fn traced(own: Trace, said: Option<&str>) -> Trace {
+    if own.goes_on() { said.and_then(Trace::parse).unwrap_or(own) } else { own }
+}
 
-    async fn begin(&self, arguments: Option<Map<String, Value>>) -> Answered {
-        let arguments = RawArguments::from(arguments.map(Value::Object));
-        let id = self.line.context.id.to_string();
+/// Answers one `tools/call`, with what is told and asked on the way.
+pub(super) async fn answer(
+    room: &Arc<Room>,
+    entrance: Entrance,
+    line: Line,
+    marks: Marks<'_>,
+    (tool, arguments, back): (String, Option<Value>, Option<Back>),
+) -> Result<(Line, Answer), ErrorData> {
+    let plan = room.plan(&entrance)?;
+    let trace = entrance.trace.map(|own| traced(own, marks.trace));
+    let Entrance { caller, profile, key, .. } = entrance;
+    let key = once::key(key.as_deref(), marks.key)?;
+    let visit = Visit { caller, profile, digest: digest(&tool, arguments.as_ref()) };
+    let calling = Calling { room: Arc::clone(room), line, plan, visit, tool, trace, key };
+    let answer = match back {
+        Some((state, answers)) if calling.line.client.is_modern => {
+            calling.take_up(&state, answers).await?
+        }
+        _ => calling.begin(arguments).await?,
+    };
+    Ok((calling.line, answer))
+}
+
+impl Calling {
+    async fn begin(&self, arguments: Option<Value>) -> Answered {
+        let arguments = RawArguments::from(arguments);
+        let id = self.line.id.to_string();
         let key = self.key.clone();
         // Who goes away and comes back with the key finds the answer.
         let hold = if key.is_some() { Hold::OnItsOwn } else { Hold::WithItsClient };
         let call = Call { key, ..Call::new(id, self.tool.as_str(), arguments) };
-        let house = &self.desk.room.house;
+        let house = &self.room.house;
         let running = Running::start(self.visit.clone(), &self.line.client, hold, |options| {
             let options = BatchOptions { trace: self.trace, ..options };
             let profile = self.visit.profile.as_deref();
@@ -82,7 +112,7 @@ impl Calling<'_> {
             let ticket = TicketId::claimed(ticket);
             return self.decided(ticket, answers.get(approval::KEY)).await;
         }
-        let taken = self.desk.room.waiting.take(state, &self.visit);
+        let taken = self.room.waiting.take(state, &self.visit);
         let mut running = taken.ok_or_else(stale)?;
         if running.answer(answers) {
             return self.follow(running).await;
@@ -104,8 +134,8 @@ impl Calling<'_> {
     /// Keeps the call until its client comes back.
     async fn wait(&self, running: Running) -> Answered {
         let questions = running.questions();
-        match self.desk.room.waiting.keep(running) {
-            Ok(state) => self.asking(&questions, &state),
+        match self.room.waiting.keep(running) {
+            Ok(state) => Ok(Answer::Asks(outgoing::asking(questions, &state))),
             Err(mut running) => {
                 running.decline();
                 Box::pin(self.follow(*running)).await
@@ -116,7 +146,9 @@ impl Calling<'_> {
     async fn ended(&self, end: Result<Response, TicketError>) -> Answered {
         let response = match end {
             Ok(response) => response,
-            Err(error) => return self.called(refusal(&error.to_string(), &self.line.client)),
+            Err(error) => {
+                return Ok(Answer::Result(refusal(&error.to_string(), &self.line.client)));
+            }
         };
         match &response.outcome {
             ToolOutcome::Pending(pending) if self.line.client.can_answer(Question::Form) => {
@@ -127,7 +159,7 @@ impl Calling<'_> {
             ToolOutcome::Done(_)
             | ToolOutcome::Failed(_)
             | ToolOutcome::Denied { .. }
-            | ToolOutcome::Pending(_) => self.told(&response),
+            | ToolOutcome::Pending(_) => Ok(self.told(&response)),
         }
     }
 
@@ -135,43 +167,43 @@ impl Calling<'_> {
     fn is_of_protocol(&self, error: &ToolError) -> bool {
         let lacks =
             |refusal: &Refusal| refusal.code == Refusal::CLIENT_LACKS && self.line.client.is_modern;
-        let is_sole = || self.desk.room.house.sole(self.visit.profile.as_deref()).is_some();
+        let is_sole = || self.room.house.sole(self.visit.profile.as_deref()).is_some();
         let refusal = error.refusal.as_deref();
         error.kind == ErrorKind::UnknownTool
             || refusal.is_some_and(|refusal| lacks(refusal) || is_sole())
     }
 
-    fn told(&self, response: &Response) -> Answered {
+    fn told(&self, response: &Response) -> Answer {
         let promised = self.plan.get(&self.tool).is_some_and(|tool| {
             let output = tool.listed.spec.output.as_ref();
             output.is_some_and(|schema| self.line.client.takes_output(schema))
         });
-        self.called(result(response, promised, &self.line.client))
+        Answer::Result(result(response, promised, &self.line.client))
     }
 
     async fn put_to_person(&self, pending: Pending, response: Response) -> Answered {
         let parked = self.parked(&pending.ticket).await;
         let form = approval::form(&self.tool, &pending, parked.as_ref());
         if self.line.client.is_modern {
-            return self.ask_back(&pending.ticket, &form);
+            return Ok(self.ask_back(&pending.ticket, &form));
         }
         let asked = self.line.ask(Ask { question: Question::Form, params: form });
         let answer = tokio::select! {
             answer = asked => answer,
-            () = self.line.context.ct.cancelled() => {
+            () = self.line.gone() => {
                 return Err(ErrorData::internal_error("the call was cancelled", None));
             }
         };
         match answer.ok().as_ref().and_then(approval::decision) {
             Some(decision) => self.redeem(pending.ticket, decision).await,
-            None => self.told(&response),
+            None => Ok(self.told(&response)),
         }
     }
 
-    fn ask_back(&self, ticket: &TicketId, form: &Value) -> Answered {
+    fn ask_back(&self, ticket: &TicketId, form: &Value) -> Answer {
         let question = request(Question::Form, form);
         let questions = Map::from_iter([(approval::KEY.to_owned(), question)]);
-        self.asking(&questions, &format!("{ticket}.{}", self.visit.digest))
+        Answer::Asks(outgoing::asking(questions, &format!("{ticket}.{}", self.visit.digest)))
     }
 
     /// What came of the question about a ticket. The ledger knows whose it is, and that it is
@@ -184,19 +216,19 @@ impl Calling<'_> {
         let pending = Pending { ticket, reason: parked.reason.clone() };
         if answer.is_none() {
             let form = approval::form(&self.tool, &pending, Some(&parked));
-            return self.ask_back(&pending.ticket, &form);
+            return Ok(self.ask_back(&pending.ticket, &form));
         }
         let told = format!(
             "Waiting for approval: {}. Nobody decided. The call has not run; it is kept under the \
              ticket `{}`. Do not call it again: tell the user what you are waiting for",
             pending.reason, pending.ticket
         );
-        self.called(refusal(&told, &self.line.client))
+        Ok(Answer::Result(refusal(&told, &self.line.client)))
     }
 
     async fn redeem(&self, ticket: TicketId, decision: Decision) -> Answered {
         let Visit { caller, profile, .. } = self.visit.clone();
-        let house = Arc::clone(&self.desk.room.house);
+        let house = Arc::clone(&self.room.house);
         let hold = Hold::WithItsClient;
         let running = Running::start(self.visit.clone(), &self.line.client, hold, |options| {
             let options = BatchOptions { trace: self.trace, ..options };
@@ -216,16 +248,8 @@ impl Calling<'_> {
         Box::pin(self.follow(running)).await
     }
 
-    fn called(&self, result: Value) -> Answered {
-        outgoing::called(&self.desk.room, &self.line, result)
-    }
-
-    fn asking(&self, questions: &Map<String, Value>, state: &str) -> Answered {
-        outgoing::asking(&self.desk.room, &self.line, questions, state)
-    }
-
     async fn parked(&self, ticket: &TicketId) -> Option<Parked> {
-        let open = self.desk.room.house.tickets(&self.visit.caller).await.ok()?;
+        let open = self.room.house.tickets(&self.visit.caller).await.ok()?;
         open.into_iter().find(|parked| &parked.ticket == ticket)
     }
 }

@@ -36,6 +36,16 @@ impl Client {
         }
     }
 
+    /// One of 2026-07-28 that can do this.
+    pub(super) fn modern(capabilities: &Value) -> Self {
+        Self {
+            is_modern: true,
+            kinds: Kinds { audio: true, links: true },
+            has_structured: true,
+            answers: answers(capabilities),
+        }
+    }
+
     pub(super) fn can_answer(&self, question: Question) -> bool {
         self.answers.contains(&question)
     }

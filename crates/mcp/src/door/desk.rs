@@ -22,7 +22,7 @@ use toolcrib_core::{
     Visitor,
 };
 
-use super::calling::{Calling, digest};
+use super::calling::{self, Marks};
 use super::client::Client;
 use super::following::{self, Followed};
 use super::greeting;
@@ -32,7 +32,6 @@ use super::listing;
 use super::once;
 use super::outgoing::{self, Out};
 use super::reading::{self, Reading};
-use super::running::Visit;
 use super::settings::DoorSettings;
 use super::waiting::Waiting;
 use super::whole::Whole;
@@ -59,6 +58,14 @@ pub(super) struct Entrance {
     pub(super) trace: Option<Trace>,
     /// What the client calls this one call, so that sending it again does not run it again.
     pub(super) key: Option<Arc<Value>>,
+}
+
+impl Room {
+    pub(super) fn plan(&self, entrance: &Entrance) -> Result<Plan, ErrorData> {
+        let request = Request { session: entrance.session.clone(), ..Request::default() };
+        let plan = self.house.plan(&entrance.caller, entrance.profile.as_deref(), request);
+        plan.map_err(|error| ErrorData::internal_error(error.to_string(), None))
+    }
 }
 
 pub(super) struct Desk {
@@ -88,12 +95,6 @@ impl Desk {
         let entrance = self.entrance.as_ref();
         let entrance = entrance.or_else(|| parts?.extensions.get::<Entrance>());
         entrance.cloned().ok_or_else(|| ErrorData::invalid_request("nobody is logged in", None))
-    }
-
-    fn plan(&self, entrance: &Entrance) -> Result<Plan, ErrorData> {
-        let request = Request { session: entrance.session.clone(), ..Request::default() };
-        let plan = self.room.house.plan(&entrance.caller, entrance.profile.as_deref(), request);
-        plan.map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }
 
     /// What the only source behind this entrance says of itself.
@@ -134,13 +135,9 @@ impl Desk {
         } else {
             Some(*self.level.lock().unwrap_or_else(PoisonError::into_inner))
         };
-        Line { context, client, level, patience: self.room.settings.patience }
+        let (id, patience) = (context.id.clone(), self.room.settings.patience);
+        Line { id, context: Some(context), client, level, patience }
     }
-}
-
-/// Where a call stands that says so itself: its client knows better than what lies between us.
-fn traced(own: Trace, said: Option<&str>) -> Trace {
-    if own.goes_on() { said.and_then(Trace::parse).unwrap_or(own) } else { own }
 }
 
 /// Fails where a door that stands for one source has no such methods.
@@ -191,7 +188,7 @@ impl ServerHandler for Desk {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let entrance = self.entrance(&context.extensions)?;
-        let (plan, sole) = (self.plan(&entrance)?, self.sole(&entrance));
+        let (plan, sole) = (self.room.plan(&entrance)?, self.sole(&entrance));
         offers(sole.as_deref(), "tools", "tools/list")?;
         let line = self.line(context);
         let cursor = request.and_then(|request| request.cursor);
@@ -210,17 +207,16 @@ impl ServerHandler for Desk {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let entrance = self.entrance(&context.extensions)?;
-        let plan = self.plan(&entrance)?;
         let tool = std::mem::take(&mut params.name).into_owned();
-        let arguments = params.arguments.clone().map_or(Value::Null, Value::Object);
-        let digest = digest(&tool, &arguments);
-        let trace = entrance.trace.map(|own| traced(own, context.meta.get_traceparent()));
-        let Entrance { caller, profile, key, .. } = entrance;
-        let key = once::key(key.as_deref(), context.meta.get(once::KEY))?;
-        let visit = Visit { caller, profile, digest };
+        let arguments = params.arguments.take().map(Value::Object);
+        let answers = params.input_responses.take().unwrap_or_default();
+        let back = params.request_state.take().map(|state| (state, answers));
+        let meta = context.meta.clone();
+        let marks = Marks { trace: meta.get_traceparent(), key: meta.get(once::KEY) };
+        let asked = (tool, arguments, back);
         let line = self.line(context);
-        let calling = Calling { desk: self, line, plan, visit, tool, trace, key };
-        calling.answer(params).await
+        let (line, answer) = calling::answer(&self.room, entrance, line, marks, asked).await?;
+        outgoing::called(&self.room, &line, answer)
     }
 
     async fn list_prompts(

@@ -19,6 +19,7 @@ use toolcrib_json::repair::read_strict;
 use super::desk::{Desk, Entrance, Room};
 use super::once;
 use super::seal::Seal;
+use super::short::{Hosts, Plain};
 
 const SESSION: &str = "mcp-session-id";
 /// Who reads the first of two and who reads the last would not mean the same.
@@ -32,6 +33,7 @@ struct Inner {
     sessions: Arc<LocalSessionManager>,
     service: StreamableHttpService<Desk, LocalSessionManager>,
     seal: Seal,
+    hosts: Hosts,
 }
 
 pub(super) fn router(room: Arc<Room>) -> Router {
@@ -43,10 +45,11 @@ pub(super) fn router(room: Arc<Room>) -> Router {
         .enforce_origin_validation()
         .with_max_request_body_bytes(settings.largest_request)
         .with_json_response(true);
+    let hosts = Hosts::new(&settings.hosts);
     let of_desk = Arc::clone(&room);
     let make = move || Ok(Desk::new(Arc::clone(&of_desk), None));
     let service = StreamableHttpService::new(make, Arc::clone(&sessions), config);
-    let porch = Porch(Arc::new(Inner { room, sessions, service, seal: Seal::fresh() }));
+    let porch = Porch(Arc::new(Inner { room, sessions, service, seal: Seal::fresh(), hosts }));
     let plain =
         |State(porch): State<Porch>, request| async move { porch.enter(None, request).await };
     let profiled = |State(porch): State<Porch>, Path(profile): Path<String>, request| async move {
@@ -84,11 +87,19 @@ impl Inner {
         }
         own_pages(request.headers_mut());
         let session = self.unseal(request.headers_mut(), &caller, profile.as_deref())?;
-        if session.is_none() && *request.method() == Method::POST {
+        let (mut request, message) = read(request, self.room.settings.largest_request).await?;
+        let key = message.as_ref().and_then(once::proposed).map(Arc::new);
+        let begins = |message: &Value| message.get("method").is_some_and(|is| is == "initialize");
+        if message.as_ref().is_some_and(begins) {
             self.room_for_one_more().await?;
         }
-        let (mut request, key) = read(request, self.room.settings.largest_request).await?;
+        let is_alone = session.is_none();
         let entrance = Entrance { caller, profile, session, trace, key };
+        let plain = message.filter(|_| is_alone);
+        let plain = plain.and_then(|message| Plain::of(&self.hosts, request.headers(), message));
+        if let Some(plain) = plain {
+            return Ok(plain.answer(&self.room, entrance).await);
+        }
         request.extensions_mut().insert(entrance.clone());
         let ends = *request.method() == Method::DELETE;
         let room = Arc::clone(&self.room);
@@ -141,24 +152,23 @@ impl Inner {
 }
 
 /// A request whose body means one thing only: JSON without a key that stands for two values, and
-/// not nested without end. Whoever reads it after this reads the same. With it goes what the SDK
-/// drops of it: the key of a call.
+/// not nested without end. Whoever reads it after this reads the same.
 async fn read(
     request: Request,
     largest: usize,
-) -> Result<(Request, Option<Arc<Value>>), (StatusCode, &'static str)> {
+) -> Result<(Request, Option<Value>), (StatusCode, &'static str)> {
     let (head, body) = request.into_parts();
     let body = axum::body::to_bytes(body, largest).await;
     let body = body.map_err(|_| (StatusCode::PAYLOAD_TOO_LARGE, "the request is too large"))?;
-    let mut key = None;
+    let mut message = None;
     if head.method == Method::POST {
         let text = str::from_utf8(&body).ok();
         let read = text.and_then(|text| read_strict(text).ok());
         let told = "the body must be one JSON object, read as it is";
-        let message = read.filter(Value::is_object).ok_or((StatusCode::BAD_REQUEST, told))?;
-        key = once::proposed(&message).map(Arc::new);
+        let read = read.filter(Value::is_object).ok_or((StatusCode::BAD_REQUEST, told))?;
+        message = Some(read);
     }
-    Ok((Request::from_parts(head, Body::from(body)), key))
+    Ok((Request::from_parts(head, Body::from(body)), message))
 }
 
 /// A page of our own address is no foreign one. Which addresses are ours is checked after this,

@@ -1,8 +1,8 @@
 //! The way to the client of one request: notifications, and questions where the protocol has them.
 
 use rmcp::model::{
-    ClientResult, CustomNotification, CustomRequest, ProgressNotificationParam, ServerNotification,
-    ServerRequest,
+    ClientResult, CustomNotification, CustomRequest, ProgressNotificationParam, RequestId,
+    ServerNotification, ServerRequest,
 };
 use rmcp::service::{PeerRequestOptions, RequestContext, RoleServer, ServiceError};
 use serde_json::{Value, json};
@@ -13,7 +13,10 @@ use super::client::{Client, method};
 use super::host::Answer;
 
 pub(super) struct Line {
-    pub(super) context: RequestContext<RoleServer>,
+    /// Of the client's request.
+    pub(super) id: RequestId,
+    /// Where messages before the answer go; `None`: this client hears the answer alone.
+    pub(super) context: Option<RequestContext<RoleServer>>,
     pub(super) client: Client,
     /// The lowest level that the client wants to hear; `None`: it wants no logs.
     pub(super) level: Option<LogLevel>,
@@ -21,22 +24,33 @@ pub(super) struct Line {
 }
 
 impl Line {
+    /// Resolves when the client does not want the answer any more; whoever serves a client that
+    /// hears nothing before it is dropped instead.
+    pub(super) async fn gone(&self) {
+        match &self.context {
+            Some(context) => context.ct.cancelled().await,
+            None => std::future::pending().await,
+        }
+    }
+
     pub(super) async fn progress(&self, progress: Progress) {
-        let Some(token) = self.context.meta.get_progress_token() else { return };
+        let Some(context) = &self.context else { return };
+        let Some(token) = context.meta.get_progress_token() else { return };
         let mut told = ProgressNotificationParam::new(token, progress.done);
         told.total = progress.total;
         told.message = progress.message;
         // Whoever does not listen any more is told nothing.
-        let _ = self.context.peer.notify_progress(told).await;
+        let _ = context.peer.notify_progress(told).await;
     }
 
     pub(super) async fn log(&self, entry: LogEntry) {
+        let Some(context) = &self.context else { return };
         if self.level.is_none_or(|lowest| entry.level < lowest) {
             return;
         }
         let told = CustomNotification::new("notifications/message", Some(json!(entry)));
         let told = ServerNotification::CustomNotification(told);
-        let _ = self.context.peer.send_notification(told).await;
+        let _ = context.peer.send_notification(told).await;
     }
 
     /// Puts a question to a client of an older revision, and waits for the person behind it.
@@ -44,10 +58,10 @@ impl Line {
     /// Must be awaited by the task that serves the request: the SDK knows by that to which of the
     /// client's requests the question belongs.
     pub(super) async fn ask(&self, ask: Ask) -> Answer {
+        let Some(context) = &self.context else { return Err(Unanswered::Unable) };
         let asked = CustomRequest::new(method(ask.question), Some(ask.params));
         let options = PeerRequestOptions::with_timeout(self.patience);
-        let sent = self
-            .context
+        let sent = context
             .peer
             .send_request_with_option(ServerRequest::CustomRequest(asked), options)
             .await;

@@ -14,6 +14,13 @@ pub(super) enum Out<T> {
     Asks(InputRequiredResult),
 }
 
+/// The answer to a call, as it goes out.
+pub(super) enum Answer {
+    Result(Value),
+    /// Questions instead of the result.
+    Asks(Value),
+}
+
 /// What stands for the result of a call that went around the SDK.
 fn no_result() -> Value {
     let gone = "the result of this call is not kept any more; do not take it for a failure of the \
@@ -21,42 +28,41 @@ fn no_result() -> Value {
     json!({ "content": [{ "type": "text", "text": gone }], "isError": true })
 }
 
-/// The result of a call.
+/// The answer to a call as the SDK has it.
 pub(super) fn called(
     room: &Room,
     line: &Line,
-    result: Value,
+    answer: Answer,
 ) -> Result<CallToolResponse, ErrorData> {
-    typed::<CallToolResult>(room, line, result, no_result).map(CallToolResponse::Complete)
+    match answer {
+        Answer::Result(result) => {
+            typed::<CallToolResult>(room, line, result, no_result).map(CallToolResponse::Complete)
+        }
+        Answer::Asks(asked) => Ok(match asks::<CallToolResult>(room, line, asked, no_result)? {
+            Out::Asks(asks) => CallToolResponse::InputRequired(asks),
+            Out::Complete(stand_in) => CallToolResponse::Complete(stand_in),
+        }),
+    }
 }
 
-/// Questions instead of the result of a call.
-pub(super) fn asking(
-    room: &Room,
-    line: &Line,
-    questions: &Map<String, Value>,
-    state: &str,
-) -> Result<CallToolResponse, ErrorData> {
-    Ok(match ask::<CallToolResult>(room, line, (questions, state), no_result)? {
-        Out::Asks(asks) => CallToolResponse::InputRequired(asks),
-        Out::Complete(stand_in) => CallToolResponse::Complete(stand_in),
+/// Questions in place of a result.
+pub(super) fn asking(questions: Map<String, Value>, state: &str) -> Value {
+    json!({
+        "resultType": "input_required", "inputRequests": questions, "requestState": state,
     })
 }
 
-/// Questions instead of any result; `empty` is the least that the SDK takes for one.
-pub(super) fn ask<T: DeserializeOwned>(
+/// Questions as the SDK has them; `empty` is the least that it takes for a result.
+pub(super) fn asks<T: DeserializeOwned>(
     room: &Room,
     line: &Line,
-    (questions, state): (&Map<String, Value>, &str),
+    whole: Value,
     empty: impl FnOnce() -> Value,
 ) -> Result<Out<T>, ErrorData> {
-    let whole = json!({
-        "resultType": "input_required", "inputRequests": questions, "requestState": state,
-    });
     if let Some(asks) = lossless::<InputRequiredResult>(&whole) {
         return Ok(Out::Asks(asks));
     }
-    let id = line.context.id.to_string();
+    let id = line.id.to_string();
     let stand_in = room.whole.stand_in(&id, &whole, true).ok_or_else(unsendable)?;
     serde_json::from_value(with(empty(), stand_in)).map(Out::Complete).map_err(|_| unsendable())
 }
@@ -71,7 +77,7 @@ pub(super) fn typed<T: Serialize + DeserializeOwned>(
     if let Some(typed) = lossless(&result) {
         return Ok(typed);
     }
-    let id = line.context.id.to_string();
+    let id = line.id.to_string();
     let stand_in = room.whole.stand_in(&id, &result, line.client.is_modern);
     let sent = stand_in.map_or(result, |stand_in| with(empty(), stand_in));
     serde_json::from_value(sent).map_err(|_| unsendable())

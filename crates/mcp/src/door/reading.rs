@@ -30,7 +30,8 @@ impl<'a> Reading<'a> {
     pub(super) fn new(desk: &'a Desk, line: Line, entrance: Entrance, inquiry: Inquiry) -> Self {
         let Entrance { caller, profile, .. } = entrance.clone();
         let params = Value::Object(inquiry.params.clone());
-        let visit = Visit { caller, profile, digest: digest(inquiry.about.method(), &params) };
+        let visit =
+            Visit { caller, profile, digest: digest(inquiry.about.method(), Some(&params)) };
         Self { desk, line, entrance, visit, inquiry }
     }
 
@@ -87,8 +88,8 @@ impl<'a> Reading<'a> {
         let questions = running.questions();
         match self.desk.room.waiting.keep(running) {
             Ok(state) => {
-                let asked = (&questions, state.as_str());
-                outgoing::ask(&self.desk.room, &self.line, asked, || empty(self.inquiry.about))
+                let asked = outgoing::asking(questions, &state);
+                outgoing::asks(&self.desk.room, &self.line, asked, || empty(self.inquiry.about))
             }
             Err(mut running) => {
                 running.decline();

@@ -115,7 +115,7 @@ impl Running {
         loop {
             tokio::select! {
                 biased;
-                () = line.context.ct.cancelled() => return Step::Gone,
+                () = line.gone() => return Step::Gone,
                 Some(event) = self.events.recv() => match event {
                     Event::Progress(progress) => line.progress(progress).await,
                     Event::Log(entry) => line.log(entry).await,

@@ -6,6 +6,7 @@ mod house;
 mod inspector;
 mod own_client;
 mod pipes;
+mod plain;
 mod python;
 mod raw;
 mod shelves;
