@@ -32,7 +32,7 @@ impl Asked {
 /// Runs a call and gives its result as it came.
 pub(crate) async fn run(
     connection: &Connection,
-    asked: Asked,
+    asked: &Asked,
     context: &CallContext,
     timeouts: Timeouts,
 ) -> Result<Map<String, Value>, Fault> {
@@ -41,11 +41,13 @@ pub(crate) async fn run(
         idle: (Phase::Call, timeouts.call),
         until: (Phase::LongestCall, last, timeouts.longest_call),
     };
-    let Asked { method, mut params } = asked;
+    let is_last = !connection.facts.is_modern;
+    // What was answered in the rounds before.
+    let mut answered = Map::new();
     for round in 0..MOST_ROUNDS {
-        let is_last = !connection.facts.is_modern;
-        let sent = if is_last { std::mem::take(&mut params) } else { params.clone() };
-        let mut result = connection.request(method, sent, Some(context), &waits).await?;
+        let mut sent = asked.params.clone();
+        sent.extend(answered.clone());
+        let mut result = connection.request(asked.method, sent, Some(context), &waits).await?;
         match result.get("resultType").and_then(Value::as_str) {
             None | Some("complete") => return Ok(result),
             Some("input_required") if !is_last => {}
@@ -79,19 +81,13 @@ pub(crate) async fn run(
         if context.is_cancelled() {
             return Err(Fault::Cancelled);
         }
-        set(&mut params, "inputResponses", (!answers.is_empty()).then_some(Value::Object(answers)));
-        set(&mut params, "requestState", state);
+        let answers = (!answers.is_empty()).then_some(Value::Object(answers));
+        let told = [("inputResponses", answers), ("requestState", state)].into_iter();
+        answered = told.filter_map(|(key, value)| Some((key.to_owned(), value?))).collect();
     }
     Err(Fault::Refused {
         code: -1,
         message: format!("it asked for input {MOST_ROUNDS} times and was still not content"),
         data: None,
     })
-}
-
-fn set(params: &mut Map<String, Value>, key: &str, value: Option<Value>) {
-    match value {
-        Some(value) => _ = params.insert(key.to_owned(), value),
-        None => _ = params.shift_remove(key),
-    }
 }

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use rmcp::model::{
     CancelledNotification, CancelledNotificationParam, ClientRequest, CustomRequest, RequestId,
     RequestMetaObject,
 };
-use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
+use rmcp::service::{Peer, PeerRequestOptions, RoleClient, ServiceError};
 use serde_json::{Map, Value};
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
@@ -19,6 +20,7 @@ use toolcrib_core::CallContext;
 
 use crate::calls::{Calls, Slot};
 use crate::capabilities::capabilities;
+use crate::direct::Direct;
 use crate::facts::Facts;
 use crate::fault::{Fault, Phase};
 use crate::http;
@@ -28,6 +30,8 @@ pub(crate) struct Connection {
     pub(crate) facts: Facts,
     pub(crate) peer: Peer<RoleClient>,
     pub(crate) calls: Arc<Calls>,
+    /// Of what goes around the SDK, where something may.
+    pub(crate) direct: Option<Direct>,
     /// Ends the connection when it is cancelled, and is cancelled when it has ended.
     pub(crate) stop: CancellationToken,
     pub(crate) program: Option<Program>,
@@ -114,6 +118,9 @@ impl Connection {
         context: Option<&CallContext>,
         waits: &Waits,
     ) -> Result<Map<String, Value>, Fault> {
+        if let Some(direct) = self.direct.as_ref().filter(|direct| direct.takes(method, &params)) {
+            return self.around(direct, (method, params), context, waits).await;
+        }
         let slot = Arc::new(Slot::new(context.cloned()));
         let mut request = CustomRequest::new(method, Some(Value::Object(params)));
         request.extensions.insert(Arc::clone(&slot));
@@ -127,7 +134,38 @@ impl Connection {
         let sending = self.peer.send_request_with_option(request, options);
         let mut handle = sending.await.map_err(|error| fault(error, &slot))?;
         sent.id = Some(handle.id.clone());
-        let answered = self.wait(&mut handle, &slot, context, waits).await;
+        // The SDK knows only that there is an end; the answer itself stands in the slot.
+        let answer = async {
+            let end = (&mut handle.rx).await;
+            match (slot.take_answer(), end) {
+                (Some(answer), _) => Ok(answer),
+                (None, Ok(Ok(_))) => Err(Fault::Unreadable("it is no object")),
+                (None, Ok(Err(error))) => Err(fault(error, &slot)),
+                (None, Err(_)) => Err(fault(ServiceError::TransportClosed, &slot)),
+            }
+        };
+        let answered = self.wait(answer, &slot, context, waits).await;
+        if !matches!(answered, Err(Fault::TooLong(..) | Fault::Cancelled)) {
+            sent.id = None;
+        }
+        answered
+    }
+
+    /// The same around the SDK.
+    async fn around(
+        &self,
+        direct: &Direct,
+        (method, params): (&'static str, Map<String, Value>),
+        context: Option<&CallContext>,
+        waits: &Waits,
+    ) -> Result<Map<String, Value>, Fault> {
+        let (slot, end) = Slot::direct(context.cloned());
+        let slot = Arc::new(slot);
+        let (id, message) = direct.message(method, params, self.meta(context), &slot);
+        self.in_flight.fetch_add(1, Ordering::AcqRel);
+        let mut sent = Sent { connection: self, slot: &slot, id: Some(id) };
+        let answer = direct.exchange(message, &slot, end);
+        let answered = self.wait(answer, &slot, context, waits).await;
         if !matches!(answered, Err(Fault::TooLong(..) | Fault::Cancelled)) {
             sent.id = None;
         }
@@ -136,7 +174,7 @@ impl Connection {
 
     async fn wait(
         &self,
-        handle: &mut RequestHandle<RoleClient>,
+        answer: impl Future<Output = Result<Map<String, Value>, Fault>>,
         slot: &Slot,
         context: Option<&CallContext>,
         waits: &Waits,
@@ -149,24 +187,20 @@ impl Connection {
                 None => std::future::pending().await,
             }
         };
+        let mut answer = std::pin::pin!(answer);
         let mut cancelled = std::pin::pin!(cancelled);
         let mut closed = std::pin::pin!(self.calls.closed.cancelled());
         let mut silence = std::pin::pin!(sleep_until((Instant::now() + idle).min(until)));
         loop {
             tokio::select! {
                 biased;
-                // The SDK knows only that there is an end; the answer itself stands in the slot.
-                answer = &mut handle.rx => return match (slot.take_answer(), answer) {
-                    (Some(answer), _) => Ok(answer),
-                    (None, Ok(Ok(_))) => Err(Fault::Unreadable("it is no object")),
-                    (None, Ok(Err(error))) => Err(fault(error, slot)),
-                    (None, Err(_)) => Err(fault(ServiceError::TransportClosed, slot)),
-                },
+                answer = &mut answer => return answer,
                 () = &mut cancelled => return Err(Fault::Cancelled),
                 // What came in before the end was read is still on its way through the SDK.
-                () = &mut closed => return match slot.take_answer() {
-                    Some(answer) => Ok(answer),
-                    None => Err(fault(ServiceError::TransportClosed, slot)),
+                () = &mut closed => return match (slot.take_answer(), answer.now_or_never()) {
+                    (Some(answer), _) => Ok(answer),
+                    (None, Some(answered)) => answered,
+                    (None, None) => Err(fault(ServiceError::TransportClosed, slot)),
                 },
                 () = slot.progressed.notified() => {
                     silence.as_mut().reset((Instant::now() + idle).min(until));
@@ -222,7 +256,9 @@ struct Sent<'a> {
 impl Drop for Sent<'_> {
     fn drop(&mut self) {
         self.connection.calls.forget(self.slot);
-        if let Some(id) = self.id.take() {
+        // What went around the SDK and never left is nothing to the server.
+        let is_known = !self.slot.is_direct() || self.slot.was_sent();
+        if let Some(id) = self.id.take().filter(|_| is_known) {
             self.connection.tell_cancelled(id, "nobody waits for the result any more");
         }
         self.connection.in_flight.fetch_sub(1, Ordering::AcqRel);

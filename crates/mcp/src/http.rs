@@ -24,13 +24,14 @@ use toolcrib_egress::Egress;
 use url::Url;
 
 use crate::calls::Calls;
+use crate::direct::Line;
 use crate::fault::Fault;
 use crate::frame::LONGEST;
 use crate::settings::{Authorization, HttpSettings};
 use authorize::{Authorize, Authorizers};
 use old::Old;
 use parameters::Mirrored;
-use wire::Wire;
+pub(crate) use wire::Wire;
 
 /// Requests that may wait for their answers on one connection; the gate bounds them before.
 const MOST_REQUESTS: usize = 1_024;
@@ -89,6 +90,12 @@ impl Http {
         config.max_sse_event_size = LONGEST;
         config.retry_config = Arc::new(backoff);
         StreamableHttpClientTransport::with_client(wire, config)
+    }
+
+    /// The way of single requests of 2026-07-28, beside the transport of the same connection.
+    pub(crate) fn direct(&self, calls: &Arc<Calls>, context: Option<&CallContext>) -> Line {
+        let wire = self.wire(Arc::clone(calls), context, false);
+        Line::Http { wire, url: self.url.as_str().into() }
     }
 
     /// The same in the first way, which servers of 2024 know.

@@ -16,6 +16,7 @@ mod call;
 mod calls;
 mod capabilities;
 mod connection;
+mod direct;
 mod door;
 mod facts;
 mod fault;

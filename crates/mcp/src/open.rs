@@ -19,6 +19,7 @@ use toolcrib_core::{CallContext, Question};
 use crate::calls::{Calls, News};
 use crate::capabilities::EVERYTHING;
 use crate::connection::{Connection, Program};
+use crate::direct::{Direct, Line};
 use crate::facts::Facts;
 use crate::fault::{Fault, Phase, chain};
 use crate::http::{self, Http};
@@ -109,6 +110,7 @@ impl Opener {
                 };
                 let (mut child, (stdin, stdout)) = self.start(settings).await?;
                 let transport = Pipes::new(stdout, stdin, Arc::clone(&calls), probe);
+                let line = Line::Pipe { writer: transport.writer(), calls: Arc::clone(&calls) };
                 let started = Started { transport, calls };
                 let opened = self.greet(started, era, answers).await;
                 // It was taken for an old server and may be a new one that was slow to start.
@@ -118,6 +120,7 @@ impl Opener {
                 match opened {
                     Ok(mut connection) => {
                         connection.program = Some(Program::new(child));
+                        connection.direct = Direct::of(line, &connection.facts);
                         Ok(connection)
                     }
                     Err(fault) => {
@@ -132,7 +135,11 @@ impl Opener {
                     return self.greet(Started { transport, calls }, LEGACY, answers).await;
                 }
                 let transport = http.transport(Arc::clone(&calls), context, era == UNKNOWN);
-                let opened = self.greet(Started { transport, calls }, era, answers).await;
+                let line = http.direct(&calls, context);
+                let mut opened = self.greet(Started { transport, calls }, era, answers).await;
+                if let Ok(connection) = &mut opened {
+                    connection.direct = Direct::of(line, &connection.facts);
+                }
                 if era == UNKNOWN && matches!(opened, Err(Fault::Http { status: 400..=499, .. })) {
                     // What servers of the first revision say to a POST.
                     self.era.store(OLDEST, Ordering::Release);
@@ -221,6 +228,7 @@ impl Opener {
             facts,
             peer,
             calls,
+            direct: None,
             stop,
             program: None,
             is_mute: AtomicBool::new(false),

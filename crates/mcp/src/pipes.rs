@@ -22,24 +22,55 @@ pub(crate) use probe::Probe;
 /// Messages of one batch array (revision 2025-03-26) that are taken in.
 const MOST_IN_BATCH: usize = 1_000;
 
+/// The way to a server; `None`: it is closed.
+pub(crate) type Writer = Arc<Mutex<Option<Box<dyn AsyncWrite + Send + Unpin>>>>;
+
 /// Speaks with a server over its standard input and output.
-pub(crate) struct Pipes<R, W> {
+pub(crate) struct Pipes<R> {
     lines: Lines<R>,
     /// Messages of a batch that are not yet handed on.
     batch: VecDeque<Value>,
-    writer: Arc<Mutex<Option<W>>>,
+    writer: Writer,
     calls: Arc<Calls>,
     probe: Probe,
 }
 
-impl<R, W> Pipes<R, W>
-where
-    R: AsyncRead + Send + Unpin,
-    W: AsyncWrite + Send + Unpin + 'static,
-{
-    pub(crate) fn new(reader: R, writer: W, calls: Arc<Calls>, probe: Probe) -> Self {
+/// Writes one message, whole; whoever drops it half-way spoils the pipe.
+pub(crate) async fn write(
+    writer: Writer,
+    calls: Arc<Calls>,
+    message: ClientJsonRpcMessage,
+) -> Result<(), io::Error> {
+    let mut line = serde_json::to_vec(&message)?;
+    line.push(b'\n');
+    let mut writer = writer.lock().await;
+    let Some(writer) = writer.as_mut() else {
+        return Err(io::ErrorKind::NotConnected.into());
+    };
+    let slot = calls.sending(&message);
+    if slot.is_some_and(|slot| slot.is_direct() && slot.is_closed()) {
+        // Who asked has given up before it was sent.
+        return Ok(());
+    }
+    writer.write_all(&line).await?;
+    writer.flush().await
+}
+
+impl<R: AsyncRead + Send + Unpin> Pipes<R> {
+    pub(crate) fn new(
+        reader: R,
+        writer: impl AsyncWrite + Send + Unpin + 'static,
+        calls: Arc<Calls>,
+        probe: Probe,
+    ) -> Self {
+        let writer: Box<dyn AsyncWrite + Send + Unpin> = Box::new(writer);
         let writer = Arc::new(Mutex::new(Some(writer)));
         Self { lines: Lines::new(reader), batch: VecDeque::new(), writer, calls, probe }
+    }
+
+    /// What requests around the SDK are written to.
+    pub(crate) fn writer(&self) -> Writer {
+        Arc::clone(&self.writer)
     }
 
     /// What the SDK is to see of one message.
@@ -92,31 +123,15 @@ where
     }
 }
 
-impl<R, W> Transport<RoleClient> for Pipes<R, W>
-where
-    R: AsyncRead + Send + Unpin,
-    W: AsyncWrite + Send + Unpin + 'static,
-{
+impl<R: AsyncRead + Send + Unpin> Transport<RoleClient> for Pipes<R> {
     type Error = io::Error;
 
     fn send(
         &mut self,
         message: ClientJsonRpcMessage,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
-        let writer = Arc::clone(&self.writer);
-        let calls = Arc::clone(&self.calls);
         self.probe.sees(&message);
-        async move {
-            let mut line = serde_json::to_vec(&message)?;
-            line.push(b'\n');
-            let mut writer = writer.lock().await;
-            let Some(writer) = writer.as_mut() else {
-                return Err(io::ErrorKind::NotConnected.into());
-            };
-            calls.sending(&message);
-            writer.write_all(&line).await?;
-            writer.flush().await
-        }
+        write(Arc::clone(&self.writer), Arc::clone(&self.calls), message)
     }
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {

@@ -198,7 +198,7 @@ impl Upstream {
         loop {
             let connection = self.connection(Some(context)).await?;
             let _attended = self.opener.attended_by(context);
-            let ended = call::run(&connection, asked.clone(), context, timeouts).await;
+            let ended = call::run(&connection, &asked, context, timeouts).await;
             self.touch();
             match ended {
                 Err(fault) if std::mem::take(&mut heals) && helps(&connection, &fault) => {

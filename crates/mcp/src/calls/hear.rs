@@ -10,7 +10,7 @@ use serde::Deserialize as _;
 use serde_json::{Map, Value};
 use toolcrib_core::{LogEntry, LogLevel, Progress};
 
-use super::{Asked, Calls, MOST_QUESTIONS, Slot};
+use super::{Asked, Calls, End, MOST_QUESTIONS, Slot};
 
 /// Longest text of a report of progress, in characters.
 const LONGEST_REPORT: usize = 1_000;
@@ -30,7 +30,7 @@ impl Calls {
         match (fields.get("method").and_then(Value::as_str).map(str::to_owned), id) {
             (Some(method), Some(id)) => self.asked(&method, fields, id, stream),
             (Some(method), None) => self.noted(&method, fields, stream),
-            (None, Some(id)) => Some(self.answered(id, fields)),
+            (None, Some(id)) => self.answered(id, fields),
             // A server that could not read the id says so without one; only a handshake cares.
             (None, None) => {
                 fields.remove("error").map(|error| ServerJsonRpcMessage::error(fault(&error), None))
@@ -45,11 +45,19 @@ impl Calls {
         let id = table.by_id.keys().next().filter(|_| table.by_id.len() == 1)?.clone();
         let slot = table.by_id.remove(&id)?;
         drop(table);
+        if slot.is_direct() {
+            slot.end(End::Odd);
+            return None;
+        }
         slot.answer(None);
         Some(unreadable(id))
     }
 
-    fn answered(&self, id: RequestId, mut fields: Map<String, Value>) -> ServerJsonRpcMessage {
+    fn answered(
+        &self,
+        id: RequestId,
+        mut fields: Map<String, Value>,
+    ) -> Option<ServerJsonRpcMessage> {
         // Some servers give a number back as a string.
         let id = match &id {
             RequestId::String(text) => text.parse().map_or(id, RequestId::Number),
@@ -59,11 +67,20 @@ impl Calls {
             let mut table = self.table();
             (table.of_the_sdk.remove(&id), table.by_id.remove(&id))
         };
-        if let Some(error) = fields.remove("error") {
+        let error = fields.remove("error");
+        if let Some(slot) = slot.as_ref().filter(|slot| slot.is_direct()) {
+            slot.end(match (error, fields.remove("result")) {
+                (Some(error), _) => End::Refused(fault(&error)),
+                (None, Some(Value::Object(result))) => End::Result(result),
+                (None, _) => End::Odd,
+            });
+            return None;
+        }
+        if let Some(error) = error {
             if let Some(slot) = slot {
                 slot.refused();
             }
-            return ServerJsonRpcMessage::error(fault(&error), Some(id));
+            return Some(ServerJsonRpcMessage::error(fault(&error), Some(id)));
         }
         if of_the_sdk {
             let result = fields.remove("result").unwrap_or_default();
@@ -71,21 +88,21 @@ impl Calls {
             {
                 self.greeted(said.clone());
             }
-            return match ServerResult::deserialize(result) {
+            return Some(match ServerResult::deserialize(result) {
                 Ok(result) => ServerJsonRpcMessage::response(result, id),
                 Err(_) => unreadable(id),
-            };
+            });
         }
         match (slot, fields.remove("result")) {
             (Some(slot), Some(Value::Object(result))) => slot.answer(Some(result)),
             (Some(slot), _) => {
                 slot.answer(None);
-                return unreadable(id);
+                return Some(unreadable(id));
             }
             // Too late: who asked has given up. The SDK forgets it too.
             (None, _) => {}
         }
-        ServerJsonRpcMessage::response(ServerResult::empty(()), id)
+        Some(ServerJsonRpcMessage::response(ServerResult::empty(()), id))
     }
 
     fn asked(

@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rmcp::model::{ProgressToken, RequestId};
+use rmcp::model::{ErrorData, ProgressToken, RequestId};
 use serde_json::{Map, Value};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
 use toolcrib_core::CallContext;
 
 /// Where the answer to one request is put.
@@ -15,6 +15,17 @@ pub(crate) struct Slot {
     /// Told with every report of progress.
     pub(crate) progressed: Notify,
     questions: AtomicUsize,
+    /// Who waits for a request that went around the SDK; `None` within: it has ended.
+    direct: Option<Mutex<Option<oneshot::Sender<End>>>>,
+}
+
+/// How a request ended that went around the SDK.
+pub(crate) enum End {
+    Result(Map<String, Value>),
+    /// An error of the server.
+    Refused(ErrorData),
+    /// Something that is none of the protocol.
+    Odd,
 }
 
 #[derive(Default)]
@@ -45,7 +56,40 @@ impl Slot {
             state: Mutex::default(),
             progressed: Notify::new(),
             questions: AtomicUsize::new(0),
+            direct: None,
         }
+    }
+
+    /// Of a request that goes around the SDK, with the place where its end comes.
+    pub(crate) fn direct(context: Option<CallContext>) -> (Self, oneshot::Receiver<End>) {
+        let (sender, end) = oneshot::channel();
+        (Self { direct: Some(Mutex::new(Some(sender))), ..Self::new(context) }, end)
+    }
+
+    pub(crate) fn is_direct(&self) -> bool {
+        self.direct.is_some()
+    }
+
+    /// Ends a request that went around the SDK, once.
+    pub(super) fn end(&self, end: End) {
+        let waits = self.direct.as_ref().map(|waits| waits.lock());
+        let waits = waits.and_then(|waits| waits.unwrap_or_else(PoisonError::into_inner).take());
+        if let Some(waits) = waits {
+            // Who asked may have given up meanwhile.
+            let _ = waits.send(end);
+        }
+    }
+
+    /// Whether a request that went around the SDK has its end.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.direct
+            .as_ref()
+            .is_some_and(|waits| waits.lock().unwrap_or_else(PoisonError::into_inner).is_none())
+    }
+
+    /// Whether nobody waits for it any more.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.state().closed
     }
 
     pub(crate) fn context(&self) -> Option<&CallContext> {

@@ -135,7 +135,7 @@ impl Calling {
     async fn wait(&self, running: Running) -> Answered {
         let questions = running.questions();
         match self.room.waiting.keep(running) {
-            Ok(state) => Ok(Answer::Asks(outgoing::asking(questions, &state))),
+            Ok(state) => Ok(Answer::Asks(outgoing::asking(&questions, &state))),
             Err(mut running) => {
                 running.decline();
                 Box::pin(self.follow(*running)).await
@@ -203,7 +203,7 @@ impl Calling {
     fn ask_back(&self, ticket: &TicketId, form: &Value) -> Answer {
         let question = request(Question::Form, form);
         let questions = Map::from_iter([(approval::KEY.to_owned(), question)]);
-        Answer::Asks(outgoing::asking(questions, &format!("{ticket}.{}", self.visit.digest)))
+        Answer::Asks(outgoing::asking(&questions, &format!("{ticket}.{}", self.visit.digest)))
     }
 
     /// What came of the question about a ticket. The ledger knows whose it is, and that it is

@@ -38,7 +38,7 @@ pub(super) fn called(
         Answer::Result(result) => {
             typed::<CallToolResult>(room, line, result, no_result).map(CallToolResponse::Complete)
         }
-        Answer::Asks(asked) => Ok(match asks::<CallToolResult>(room, line, asked, no_result)? {
+        Answer::Asks(asked) => Ok(match asks::<CallToolResult>(room, line, &asked, no_result)? {
             Out::Asks(asks) => CallToolResponse::InputRequired(asks),
             Out::Complete(stand_in) => CallToolResponse::Complete(stand_in),
         }),
@@ -46,7 +46,7 @@ pub(super) fn called(
 }
 
 /// Questions in place of a result.
-pub(super) fn asking(questions: Map<String, Value>, state: &str) -> Value {
+pub(super) fn asking(questions: &Map<String, Value>, state: &str) -> Value {
     json!({
         "resultType": "input_required", "inputRequests": questions, "requestState": state,
     })
@@ -56,14 +56,14 @@ pub(super) fn asking(questions: Map<String, Value>, state: &str) -> Value {
 pub(super) fn asks<T: DeserializeOwned>(
     room: &Room,
     line: &Line,
-    whole: Value,
+    whole: &Value,
     empty: impl FnOnce() -> Value,
 ) -> Result<Out<T>, ErrorData> {
-    if let Some(asks) = lossless::<InputRequiredResult>(&whole) {
+    if let Some(asks) = lossless::<InputRequiredResult>(whole) {
         return Ok(Out::Asks(asks));
     }
     let id = line.id.to_string();
-    let stand_in = room.whole.stand_in(&id, &whole, true).ok_or_else(unsendable)?;
+    let stand_in = room.whole.stand_in(&id, whole, true).ok_or_else(unsendable)?;
     serde_json::from_value(with(empty(), stand_in)).map(Out::Complete).map_err(|_| unsendable())
 }
 

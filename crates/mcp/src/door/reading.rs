@@ -88,8 +88,8 @@ impl<'a> Reading<'a> {
         let questions = running.questions();
         match self.desk.room.waiting.keep(running) {
             Ok(state) => {
-                let asked = outgoing::asking(questions, &state);
-                outgoing::asks(&self.desk.room, &self.line, asked, || empty(self.inquiry.about))
+                let asked = outgoing::asking(&questions, &state);
+                outgoing::asks(&self.desk.room, &self.line, &asked, || empty(self.inquiry.about))
             }
             Err(mut running) => {
                 running.decline();

@@ -8,7 +8,6 @@ use crate::fault::Fault;
 use crate::oauth::OAuthError;
 
 /// `was_sent`: whether the server may have seen the request.
-#[expect(clippy::wildcard_enum_match_arm, reason = "the SDK's errors grow with every release")]
 pub(crate) fn of_transport(error: DynamicTransportError, was_sent: bool) -> Fault {
     let gone = |why: &str| if was_sent { Fault::broken(why) } else { Fault::unreachable(why) };
     let http = match error.error.downcast::<StreamableHttpError<WireError>>() {
@@ -20,6 +19,13 @@ pub(crate) fn of_transport(error: DynamicTransportError, was_sent: bool) -> Faul
             };
         }
     };
+    of_http(http, was_sent)
+}
+
+/// The same of one request over HTTP.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the SDK's errors grow with every release")]
+pub(crate) fn of_http(http: StreamableHttpError<WireError>, was_sent: bool) -> Fault {
+    let gone = |why: &str| if was_sent { Fault::broken(why) } else { Fault::unreachable(why) };
     match http {
         StreamableHttpError::Client(error) => of_wire(error, gone("the line broke")),
         // The worker has tried to begin anew, and the request was not taken either time.

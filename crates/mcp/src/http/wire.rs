@@ -10,8 +10,8 @@ use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use indexmap::IndexMap;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage,
-    ServerResult,
+    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, GetExtensions, RequestId,
+    ServerJsonRpcMessage, ServerResult,
 };
 use rmcp::transport::streamable_http_client::{
     SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
@@ -89,7 +89,7 @@ impl Wire {
         }
     }
 
-    async fn post(
+    pub(crate) async fn post(
         &self,
         url: &str,
         message: ClientJsonRpcMessage,
@@ -141,6 +141,9 @@ impl Wire {
                 Ok(json(no_such_method(heard.id, "it knows no `server/discover`")))
             }
             Some(heard) => Ok(StreamableHttpPostResponse::Json(heard, session)),
+            None if slot.is_some_and(|slot| slot.has_ended()) => {
+                Ok(StreamableHttpPostResponse::Accepted)
+            }
             None if is_request => Err(unreadable("its answer is none of the protocol")),
             None => Ok(StreamableHttpPostResponse::Accepted),
         }
@@ -181,6 +184,10 @@ impl Wire {
                 let heard = self.calls.hear(said.take(), None);
                 if let Some(message) = heard {
                     return Ok(json(message));
+                }
+                let slot = request.request.extensions().get::<Arc<Slot>>();
+                if slot.is_some_and(|slot| slot.has_ended()) {
+                    return Ok(StreamableHttpPostResponse::Accepted);
                 }
             }
         }

@@ -63,13 +63,9 @@ async fn a_plain_call_is_answered_as_every_other_one() {
     assert!(compared > 100, "{compared} of {}", names.len());
 }
 
-#[tokio::test]
-async fn what_is_not_plain_in_one_respect_is_refused_as_ever() {
-    let oracle = Oracle::default();
-    let tools = [oracle.echo("alpha", Effect::Read)];
-    let crib = Crib::builder().build_fixed(toolcrib_core::Toolset::of(tools).unwrap());
-    let url = open(crib, &[], DoorSettings::default()).await;
-    let right = json!({
+/// A call that is plain in every respect.
+fn right() -> Value {
+    json!({
         "jsonrpc": "2.0", "id": 1, "method": "tools/call",
         "params": {
             "name": "alpha", "arguments": {},
@@ -78,7 +74,16 @@ async fn what_is_not_plain_in_one_respect_is_refused_as_ever() {
                 "io.modelcontextprotocol/clientCapabilities": {},
             },
         },
-    });
+    })
+}
+
+#[tokio::test]
+async fn what_is_not_plain_in_one_respect_is_refused_as_ever() {
+    let oracle = Oracle::default();
+    let tools = [oracle.echo("alpha", Effect::Read)];
+    let crib = Crib::builder().build_fixed(toolcrib_core::Toolset::of(tools).unwrap());
+    let url = open(crib, &[], DoorSettings::default()).await;
+    let right = right();
     let headers = [
         ("x-caller", "ann"),
         ("mcp-protocol-version", "2026-07-28"),
