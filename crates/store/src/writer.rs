@@ -4,7 +4,7 @@ mod group;
 mod job;
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -49,6 +49,8 @@ pub(crate) struct Shared {
     /// Rows that nobody waited for and that could not be written.
     pub(crate) lost: AtomicU64,
     pub(crate) commits: AtomicU64,
+    /// Somebody waits for a job that was handed in.
+    urgent: AtomicBool,
     /// Ends of calls that could not be written yet.
     pub(crate) owed: Mutex<Vec<Owed>>,
 }
@@ -76,13 +78,15 @@ impl Writer {
             fault: Mutex::default(),
             lost: AtomicU64::new(0),
             commits: AtomicU64::new(0),
+            urgent: AtomicBool::new(false),
             owed: Mutex::default(),
         });
         let (jobs, waiting) = mpsc::channel();
         let group = Group::new(connection, Arc::clone(&shared), options);
         let thread = std::thread::Builder::new().name("toolcrib-store".into());
+        let of_thread = Arc::clone(&shared);
         let thread = thread.spawn(move || {
-            work(&waiting, group);
+            work(&waiting, &of_thread, group);
             drop(owned);
         });
         let thread = thread.map_err(|error| StoreError::file(&path, error))?;
@@ -132,7 +136,14 @@ impl Writer {
     pub(crate) async fn send(&self, need: Need, work: Box<dyn Work>) -> Result<(), StoreError> {
         let room = Arc::clone(&self.room).acquire_owned().await.map_err(|_| self.closed())?;
         let jobs = self.jobs.as_ref().ok_or_else(|| self.closed())?;
-        jobs.send(Job { work, need, _room: room }).map_err(|_| self.closed())
+        jobs.send(Job { work, need, _room: room }).map_err(|_| self.closed())?;
+        if need != Need::Nothing {
+            self.shared.urgent.store(true, Ordering::Release);
+            if let Some(thread) = &self.thread {
+                thread.thread().unpark();
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn closed(&self) -> StoreError {
@@ -151,7 +162,7 @@ impl Drop for Writer {
 }
 
 /// What the thread does: a group after the other, and old rows in between.
-fn work(waiting: &mpsc::Receiver<Job>, mut group: Group) {
+fn work(waiting: &mpsc::Receiver<Job>, shared: &Shared, mut group: Group) {
     let mut next_pruning = Instant::now();
     loop {
         if Instant::now() >= next_pruning {
@@ -160,7 +171,7 @@ fn work(waiting: &mpsc::Receiver<Job>, mut group: Group) {
         }
         let patience = next_pruning.saturating_duration_since(Instant::now());
         match waiting.recv_timeout(patience) {
-            Ok(first) => group.commit(gather(first, waiting)),
+            Ok(first) => group.commit(gather(first, waiting, shared)),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
@@ -168,17 +179,21 @@ fn work(waiting: &mpsc::Receiver<Job>, mut group: Group) {
     group.end();
 }
 
-/// What waits now; if nobody waits for any of it, also what comes within a moment.
-fn gather(first: Job, waiting: &mpsc::Receiver<Job>) -> Vec<Job> {
+/// What waits now; if nobody waits for any of it, also what comes within a moment. Only a job that
+/// somebody waits for wakes the thread from that: to wake it for each would cost those who call
+/// more than the rows do.
+fn gather(first: Job, waiting: &mpsc::Receiver<Job>, shared: &Shared) -> Vec<Job> {
     let until = Instant::now() + GATHERING;
     let mut hurry = first.need != Need::Nothing;
-    let mut jobs = vec![first];
-    while jobs.len() < MOST_OF_A_GROUP {
-        let patience =
-            if hurry { Duration::ZERO } else { until.saturating_duration_since(Instant::now()) };
-        let Ok(job) = waiting.recv_timeout(patience) else { break };
-        hurry |= job.need != Need::Nothing;
-        jobs.push(job);
+    loop {
+        // Taken back before the queue is emptied: who comes after that is the first of the next.
+        hurry |= shared.urgent.swap(false, Ordering::AcqRel);
+        let patience = until.saturating_duration_since(Instant::now());
+        if hurry || patience.is_zero() {
+            break;
+        }
+        std::thread::park_timeout(patience);
     }
-    jobs
+    let rest = waiting.try_iter().take(MOST_OF_A_GROUP - 1);
+    std::iter::once(first).chain(rest).collect()
 }
