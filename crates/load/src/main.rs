@@ -1,4 +1,4 @@
-//! `toolcrib-load gateway|soak SERVER ECHO FOLDER [--seconds N] [--minutes N] [--rate N] [--json]`:
+//! `toolcrib-load gateway|soak SERVER ECHO FOLDER [--seconds=N] [--minutes=N] [--rate=N] [--json]`:
 //! what `cargo xtask bench` runs, in a build that is optimised.
 
 use std::io::Write as _;
@@ -52,5 +52,8 @@ fn or_why(found: Result<Value, Fault>) -> Value {
 /// The number behind a word.
 fn number(words: &[String], name: &str, otherwise: u64) -> Result<u64, Fault> {
     let said = words.iter().find_map(|word| word.strip_prefix(name));
-    said.map_or(Ok(otherwise), |said| Ok(said.parse()?))
+    let Some(said) = said else { return Ok(otherwise) };
+    let wrong =
+        || format!("`{name}{said}`: write a whole number, as in `{name}{otherwise}`").into();
+    said.parse().map_err(|_| wrong())
 }

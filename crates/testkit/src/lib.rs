@@ -8,6 +8,7 @@ mod issuer;
 mod ledger;
 mod oracle;
 mod policy;
+mod random;
 mod sample;
 mod source;
 
@@ -16,5 +17,6 @@ pub use issuer::{Issuer, KEYS};
 pub use ledger::BrokenLedger;
 pub use oracle::{Behaviour, Oracle, open_schema, spec};
 pub use policy::ByHand;
+pub use random::Random;
 pub use sample::{Filling, sample};
 pub use source::Scripted;

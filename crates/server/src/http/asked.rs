@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Uri};
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error as _};
+use serde_json::Value;
 use toolcrib::auth::{Reach, Resource, needed, reach};
 use toolcrib::json::repair::read_strict;
 use toolcrib::{Caller, Crib, Trace};
@@ -36,8 +37,7 @@ impl Asked {
             .map_err(|_| Problem::new(Kind::BadRequest, "the body is no UTF-8 text"))?;
         let value = read_strict(text)
             .map_err(|error| Problem::new(Kind::BadRequest, format!("no usable JSON: {error}")))?;
-        serde_json::from_value(value)
-            .map_err(|error| Problem::new(Kind::InvalidBody, error.to_string()))
+        of_object(value).map_err(|error| Problem::new(Kind::InvalidBody, error.to_string()))
     }
 
     pub(crate) fn segment(&self) -> &str {
@@ -69,6 +69,15 @@ impl Asked {
                 Problem::new(Kind::UnknownProfile, detail)
             }),
         }
+    }
+}
+
+/// What the fields of an object say. A list is none, though `serde` would take its items for the
+/// fields in their order.
+pub(crate) fn of_object<T: DeserializeOwned>(value: Value) -> Result<T, serde_json::Error> {
+    match value {
+        Value::Object(_) => serde_json::from_value(value),
+        _ => Err(serde_json::Error::custom("it must be an object")),
     }
 }
 

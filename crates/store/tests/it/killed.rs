@@ -18,7 +18,7 @@ use toolcrib_core::{
 };
 use toolcrib_engine::Crib;
 use toolcrib_store::{Begun, Key, Options, Store};
-use toolcrib_testkit::{ByHand, spec};
+use toolcrib_testkit::{ByHand, Random, spec};
 
 use crate::scratch::Scratch;
 
@@ -150,18 +150,6 @@ async fn work(store: &Store, crib: &Crib, next: &AtomicU64, (round, worker): (u6
     }
 }
 
-/// A small generator whose seed is printed.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % bound
-    }
-}
-
 #[expect(clippy::disallowed_methods, reason = "this very program, to be killed")]
 fn one_round(path: &Path, port: u16, round: u64, effects: &Effects, random: &mut Random) {
     let before = effects.lock().unwrap().len();
@@ -176,7 +164,8 @@ fn one_round(path: &Path, port: u16, round: u64, effects: &Effects, random: &mut
     child.stdin.take().unwrap().write_all(told.as_bytes()).unwrap();
     // Some die before they have done anything.
     let patience = Instant::now() + Duration::from_secs(20);
-    while !random.0.is_multiple_of(8) && effects.lock().unwrap().len() == before {
+    let at_once = random.below(8) == 0;
+    while !at_once && effects.lock().unwrap().len() == before {
         assert!(Instant::now() < patience, "the child does nothing");
         assert_eq!(child.try_wait().unwrap(), None, "the child ended by itself");
         std::thread::sleep(Duration::from_millis(2));
@@ -207,7 +196,7 @@ fn endings(path: &Path) -> HashMap<String, String> {
 fn a_process_killed_at_any_moment_leaves_every_call_with_one_end_and_one_effect() {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let seed = u64::from(now.subsec_nanos()) | 1;
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let scratch = Scratch::new();
     let (port, effects) = upstream();
     let (mut unknown, mut both) = (0, 0);

@@ -11,7 +11,7 @@ use toolcrib::{BatchOptions, Begun, Call, Host, LONGEST_KEY, OnceKey, Request, m
 
 use super::plan::{asked_dialect, names};
 use super::work::Work;
-use crate::http::asked::Asked;
+use crate::http::asked::{Asked, of_object};
 use crate::http::events;
 use crate::http::idempotency;
 use crate::http::names::single;
@@ -152,7 +152,7 @@ fn plain(calls: Value) -> Vec<Call> {
     let call = |(item, number): (Value, usize)| {
         let id = item.get("id").and_then(Value::as_str).map(ToOwned::to_owned);
         let id = id.unwrap_or_else(|| format!("call_{number}"));
-        match serde_json::from_value::<PlainCall>(item) {
+        match of_object::<PlainCall>(item) {
             Ok(call) => Call::new(id, call.name, call.arguments.into()),
             Err(error) => {
                 Call::malformed(id, format!("this is no `{{id, name, arguments}}`: {error}"))

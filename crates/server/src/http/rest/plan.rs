@@ -8,7 +8,7 @@ use toolcrib::dialect::{Dialect, NAMES, dialect};
 use toolcrib::{ChoiceScope, LONGEST_NAME, Plan, Request, Run};
 
 use super::tools::Known;
-use crate::http::asked::Asked;
+use crate::http::asked::{Asked, of_object};
 use crate::http::plans::Pinned;
 use crate::http::problem::{Kind, Problem};
 use crate::http::reply::json as reply;
@@ -90,10 +90,13 @@ where
     D: Deserializer<'de>,
 {
     let mut value = Value::deserialize(deserializer)?;
+    if value.is_null() {
+        return Ok(None);
+    }
     if let Some(turn) = value.get_mut("turn") {
         made_whole(turn);
     }
-    serde_json::from_value(value).map_err(D::Error::custom)
+    of_object(value).map(Some).map_err(D::Error::custom)
 }
 
 /// How long the choices bind.

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
+use toolcrib_testkit::Random;
 
 use super::doors::{Door, Told, Wanted, act};
 use super::upstream::Upstream;
@@ -306,18 +307,6 @@ fn killed_at_each_moment_of_its_upstream_it_tells_the_truth_after() {
     }
 }
 
-/// A small generator whose seed is printed.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % bound
-    }
-}
-
 #[test]
 #[expect(clippy::disallowed_methods, reason = "how long a test takes is for its caller to say")]
 fn killed_at_random_times_it_tells_the_truth_after() {
@@ -326,7 +315,7 @@ fn killed_at_random_times_it_tells_the_truth_after() {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let seed = u64::from(now.subsec_nanos()) | 1;
     writeln!(std::io::stdout(), "seed {seed}, {kills} kills").unwrap();
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let upstream = Upstream::start();
     let mut folder = upstream.furnish(FILE);
     for round in 0..kills {

@@ -108,6 +108,24 @@ fn bodies_are_json_and_of_one_mind() {
 }
 
 #[test]
+fn a_list_is_no_object_with_its_fields_in_their_order() {
+    let serving = Serving::start(&[]);
+    for (path, body) in [
+        ("/v1/plan", "[]"),
+        ("/v1/calls", r#"[null, null, null, [{"name": "calculate"}], null, null]"#),
+        ("/v1/tickets/t_1", r#"["approve", null, null, null]"#),
+        ("/v1/sources/basics/reload", "[]"),
+    ] {
+        let refused = serving.ask("POST", path, body);
+        assert_eq!(refused.problem(), "422 invalid-body", "{path}");
+        assert!(refused.body.contains("it must be an object"), "{refused:?}");
+    }
+    let listed = r#"{"calls": [["1", "calculate", {"expression": "6 * 7"}]]}"#;
+    let answer = serving.ask("POST", "/v1/calls", listed).json();
+    assert_eq!(answer["responses"][0]["kind"], "invalid_call", "{answer}");
+}
+
+#[test]
 fn a_route_that_is_not_there_is_told_apart_from_a_wrong_method() {
     let serving = Serving::start(&[]);
     for path in ["/", "/v1", "/v1/", "/v1/tools/", "/v1//tools", "/v2/tools", "/v1/tools/a/b"] {
