@@ -97,7 +97,11 @@ impl Calls {
             table.of_the_sdk.insert(request.id.clone());
             return None;
         };
-        let token = request.request.get_meta().get_progress_token();
+        let token = if slot.is_direct() {
+            Some(ProgressToken(request.id.clone()))
+        } else {
+            request.request.get_meta().get_progress_token()
+        };
         if slot.sent_as(request.id.clone(), token.clone()) {
             table.by_id.insert(request.id.clone(), Arc::clone(&slot));
             token.map(|token| table.by_token.insert(token, Arc::clone(&slot)));

@@ -161,7 +161,7 @@ impl Connection {
     ) -> Result<Map<String, Value>, Fault> {
         let (slot, end) = Slot::direct(context.cloned());
         let slot = Arc::new(slot);
-        let (id, message) = direct.message(method, params, self.meta(context), &slot);
+        let (id, message) = direct.message(method, params, self.meta(context).as_ref(), &slot);
         self.in_flight.fetch_add(1, Ordering::AcqRel);
         let mut sent = Sent { connection: self, slot: &slot, id: Some(id) };
         let answer = direct.exchange(message, &slot, end);

@@ -13,8 +13,8 @@ use ::http::{HeaderName, HeaderValue};
 use futures_util::StreamExt as _;
 use futures_util::poll;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, CustomRequest, GetMeta, ProgressToken, ProtocolVersion,
-    RequestId, RequestMetaObject,
+    ClientJsonRpcMessage, ClientRequest, CustomRequest, ProtocolVersion, RequestId,
+    RequestMetaObject,
 };
 use rmcp::transport::streamable_http_client::StreamableHttpPostResponse;
 use serde_json::{Map, Value};
@@ -36,7 +36,7 @@ const ENCODED: &str = "=?base64?";
 pub(crate) struct Direct {
     line: Line,
     /// What each request says of our side, where the revision wants that.
-    said: Option<RequestMetaObject>,
+    said: Map<String, Value>,
     ids: AtomicI64,
 }
 
@@ -52,13 +52,13 @@ impl Direct {
         if matches!(line, Line::Http { .. }) && !is_latest {
             return None;
         }
-        let said = facts.is_modern.then(|| {
-            let mut said = RequestMetaObject::new();
+        let mut said = RequestMetaObject::new();
+        if facts.is_modern {
             said.set_protocol_version(ProtocolVersion::V_2026_07_28);
             said.set_client_info(ourselves(&[]).client_info);
             said.set_client_capabilities(capabilities(&[]));
-            said
-        });
+        }
+        let said = said.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
         Some(Self { line, said, ids: AtomicI64::new(FIRST) })
     }
 
@@ -74,17 +74,21 @@ impl Direct {
     pub(crate) fn message(
         &self,
         method: &'static str,
-        params: Map<String, Value>,
-        meta: Option<RequestMetaObject>,
+        mut params: Map<String, Value>,
+        meta: Option<&RequestMetaObject>,
         slot: &Arc<Slot>,
     ) -> (RequestId, ClientJsonRpcMessage) {
-        let id = RequestId::Number(self.ids.fetch_add(1, Ordering::Relaxed));
+        let number = self.ids.fetch_add(1, Ordering::Relaxed);
+        let id = RequestId::Number(number);
+        let mut said = self.said.clone();
+        for (key, value) in meta.into_iter().flat_map(|meta| meta.iter()) {
+            said.insert(key.clone(), value.clone());
+        }
+        said.insert("progressToken".to_owned(), Value::from(number));
+        // Here and not where the SDK keeps it, which would copy all parameters to put it there.
+        params.insert("_meta".to_owned(), Value::Object(said));
         let mut request = CustomRequest::new(method, Some(Value::Object(params)));
         request.extensions.insert(Arc::clone(slot));
-        let said = request.get_meta_mut();
-        said.extend(self.said.clone().unwrap_or_default());
-        said.extend(meta.unwrap_or_default());
-        said.set_progress_token(ProgressToken(id.clone()));
         let request = ClientRequest::CustomRequest(request);
         (id.clone(), ClientJsonRpcMessage::request(request, id))
     }
