@@ -2,9 +2,9 @@
 //! over pipes.
 //!
 //! Read in this order: [`House`] (what is served), `desk` (the methods), `listing`, `calling` (one
-//! call with its questions), `running` and `waiting` (a call that outlives its request), `result`
-//! and `whole` (how nothing of it is lost on the way), then the ways in: `http`, with `short`
-//! for the plainest calls, and `stdio`.
+//! call with its questions), `running`, `waiting` and `tasks` (a call that outlives its request),
+//! `telling`, `result` and `whole` (how nothing of it is lost on the way), then the ways in: `http`,
+//! with `short` for the plainest calls, and `stdio`.
 //!
 //! Nothing is decided here: what a caller sees is the plan, and every call goes through the gate.
 
@@ -28,6 +28,8 @@ mod seal;
 mod settings;
 mod short;
 mod stdio;
+mod tasks;
+mod telling;
 mod waiting;
 mod whole;
 
@@ -41,6 +43,7 @@ use desk::Room;
 pub use house::{Asking, Claim, House};
 pub use settings::DoorSettings;
 pub use stdio::StdioError;
+use tasks::Tasks;
 use waiting::Waiting;
 use whole::Whole;
 
@@ -51,8 +54,9 @@ pub struct Door(Arc<Room>);
 impl Door {
     pub fn new(house: Arc<dyn House>, settings: DoorSettings) -> Self {
         let waiting = Waiting::new(settings.most_waiting, settings.patience);
-        let sessions = Arc::default();
-        Self(Arc::new(Room { house, settings, waiting, whole: Whole::default(), sessions }))
+        let tasks = Tasks::new(&settings);
+        let (whole, sessions) = (Whole::default(), Arc::default());
+        Self(Arc::new(Room { house, settings, waiting, tasks, whole, sessions }))
     }
 
     /// The routes `/mcp` and `/mcp/{profile}`. Whoever authenticates puts a `Caller` into the
@@ -66,6 +70,11 @@ impl Door {
     /// How many sessions of older clients are open.
     pub async fn sessions(&self) -> usize {
         self.0.sessions.sessions.read().await.len()
+    }
+
+    /// Resolves once no call of a task runs any more: for an end without clients that could ask.
+    pub async fn settle(&self) {
+        self.0.tasks.settle().await;
     }
 
     /// Serves one client at a pair of pipes until it hangs up.

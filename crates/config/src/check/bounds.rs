@@ -34,6 +34,12 @@ pub struct Bounds {
     pub waiting: usize,
     /// How long such a call waits.
     pub patience: Duration,
+    /// MCP calls that became tasks, at the same time.
+    pub tasks: usize,
+    /// How long a call runs before it may become one.
+    pub task_after: Duration,
+    /// How long one stays that is not asked for.
+    pub task_life: Duration,
 }
 
 impl Default for Bounds {
@@ -52,6 +58,9 @@ impl Default for Bounds {
             sessions: 10_000,
             waiting: 1_000,
             patience: Duration::from_mins(5),
+            tasks: 1_000,
+            task_after: Duration::from_secs(2),
+            task_life: Duration::from_mins(30),
         }
     }
 }
@@ -79,6 +88,7 @@ impl Check<'_, '_, '_> {
         let per_caller = count(raw.per_caller, "per_caller", default.per_caller);
         let sessions = count(raw.sessions, "sessions", default.sessions);
         let waiting = count(raw.waiting, "waiting", default.waiting);
+        let tasks = count(raw.tasks, "tasks", default.tasks);
         let mut time = |text, key, default| self.timeout(text, &place.key(key)).unwrap_or(default);
         Bounds {
             body,
@@ -94,6 +104,9 @@ impl Check<'_, '_, '_> {
             sessions,
             waiting,
             patience: time(raw.patience.as_ref(), "patience", default.patience),
+            tasks,
+            task_after: time(raw.task_after.as_ref(), "task_after", default.task_after),
+            task_life: time(raw.task_life.as_ref(), "task_life", default.task_life),
         }
     }
 }

@@ -36,4 +36,10 @@ pub(crate) struct Bounds {
     pub(crate) waiting: Option<u32>,
     /// How long such a call waits. `5m` if not set.
     pub(crate) patience: Option<PauseText>,
+    /// MCP calls that became tasks, at the same time. 1000 if not set.
+    pub(crate) tasks: Option<u32>,
+    /// How long a call runs before a client that takes tasks gets one for it. `2s` if not set.
+    pub(crate) task_after: Option<PauseText>,
+    /// How long a task stays whose client does not ask about it. `30m` if not set.
+    pub(crate) task_life: Option<PauseText>,
 }

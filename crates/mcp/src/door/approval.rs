@@ -51,7 +51,7 @@ pub(super) fn decision(answer: &Value) -> Option<Decision> {
 
 /// A foreign text on one line: no characters that are not seen or that turn the line around, and
 /// nothing of it hidden behind its length but the middle.
-fn shown(text: &str) -> String {
+pub(super) fn shown(text: &str) -> String {
     let seen: String = text.chars().take(100 * LONGEST).filter(|c| !is_unseen(*c)).collect();
     let count = seen.chars().count();
     if count <= LONGEST {

@@ -5,22 +5,23 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use rmcp::model::{ErrorCode, ErrorData};
+use rmcp::model::{CreateTaskResult, ErrorData};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use toolcrib_core::{
-    Ask, BatchOptions, Call, Decision, ErrorKind, Parked, Pending, Plan, Question, RawArguments,
-    Refusal, Response, TicketError, TicketId, ToolError, ToolOutcome, Trace, canonical,
+    Ask, BatchOptions, Call, Decision, Pending, Plan, Question, RawArguments, Response,
+    TicketError, TicketId, ToolOutcome, Trace, canonical,
 };
 
 use super::approval;
 use super::desk::{Entrance, Room};
-use super::house::Claim;
 use super::line::Line;
 use super::once;
 use super::outgoing::{self, Answer};
-use super::result::{refusal, result};
+use super::result::refusal;
 use super::running::{End, Hold, Running, Step, Visit, request};
+use super::tasks::{self, Case, Stage};
+use super::telling::{Telling, undecided};
 
 /// What one request is about.
 pub(super) struct Calling {
@@ -78,12 +79,20 @@ pub(super) async fn answer(
         Some((state, answers)) if calling.line.client.is_modern => {
             calling.take_up(&state, answers).await?
         }
+        _ if calling.needs_a_task() => return Err(tasks::undeclared()),
         _ => calling.begin(arguments).await?,
     };
     Ok((calling.line, answer))
 }
 
 impl Calling {
+    /// Whether the tool is one that no request is held open for, and this client takes no tasks.
+    fn needs_a_task(&self) -> bool {
+        let planned = self.plan.get(&self.tool);
+        !self.line.client.takes_tasks
+            && planned.is_some_and(|tool| tasks::is_required(&tool.listed.spec))
+    }
+
     async fn begin(&self, arguments: Option<Value>) -> Answered {
         let arguments = RawArguments::from(arguments);
         let id = self.line.id.to_string();
@@ -121,7 +130,22 @@ impl Calling {
     }
 
     async fn follow(&self, running: Running) -> Answered {
-        match running.go_on(&self.line).await {
+        if !self.line.client.takes_tasks {
+            return self.step(running.go_on(&self.line).await).await;
+        }
+        match running.go_on_for(&self.line, self.room.settings.task_after).await {
+            Ok(step) => self.step(step).await,
+            Err(running) => match self.become_task(Stage::Running(running)) {
+                Ok(answer) => answer,
+                // Without a place for a task its request is held open.
+                Err(Stage::Running(running)) => self.step(running.go_on(&self.line).await).await,
+                Err(Stage::Parked(_)) => Err(stale()),
+            },
+        }
+    }
+
+    async fn step(&self, step: Step) -> Answered {
+        match step {
             Step::Ended(End::Called(end)) => self.ended(*end).await,
             // Its digest is none of a call.
             Step::Ended(End::Read(_)) => Err(stale()),
@@ -129,6 +153,24 @@ impl Calling {
             // Nobody reads this.
             Step::Gone => Err(ErrorData::internal_error("the call was cancelled", None)),
         }
+    }
+
+    /// Answers with a task, if this client takes one and there is a place for it.
+    fn become_task(&self, stage: Stage) -> Result<Answered, Stage> {
+        if !self.line.client.takes_tasks {
+            return Err(stage);
+        }
+        let Self { plan, visit, tool, trace, .. } = self;
+        let case = Case {
+            house: Arc::clone(&self.room.house),
+            client: self.line.client.clone(),
+            plan: plan.clone(),
+            visit: visit.clone(),
+            tool: tool.clone(),
+            trace: *trace,
+        };
+        let task = self.room.tasks.begin(case, stage)?;
+        Ok(Ok(Answer::Task(CreateTaskResult::new(task.seed()))))
     }
 
     /// Keeps the call until its client comes back.
@@ -151,38 +193,34 @@ impl Calling {
             }
         };
         match &response.outcome {
-            ToolOutcome::Pending(pending) if self.line.client.can_answer(Question::Form) => {
+            ToolOutcome::Pending(pending) => {
                 let pending = pending.clone();
-                self.put_to_person(pending, response).await
+                self.pending(pending, response).await
             }
-            ToolOutcome::Failed(error) if self.is_of_protocol(error) => Err(error_data(error)),
-            ToolOutcome::Done(_)
-            | ToolOutcome::Failed(_)
-            | ToolOutcome::Denied { .. }
-            | ToolOutcome::Pending(_) => Ok(self.told(&response)),
+            ToolOutcome::Done(_) | ToolOutcome::Failed(_) | ToolOutcome::Denied { .. } => {
+                self.told(&response)
+            }
         }
     }
 
-    /// Whether a client is told of an error by its code, and not a model by its words.
-    fn is_of_protocol(&self, error: &ToolError) -> bool {
-        let lacks =
-            |refusal: &Refusal| refusal.code == Refusal::CLIENT_LACKS && self.line.client.is_modern;
-        let is_sole = || self.room.house.sole(self.visit.profile.as_deref()).is_some();
-        let refusal = error.refusal.as_deref();
-        error.kind == ErrorKind::UnknownTool
-            || refusal.is_some_and(|refusal| lacks(refusal) || is_sole())
+    /// A person is needed, which may take long.
+    async fn pending(&self, pending: Pending, response: Response) -> Answered {
+        let stage = Stage::Parked(pending.clone());
+        match self.become_task(stage) {
+            Ok(answer) => answer,
+            Err(_) if self.line.client.can_answer(Question::Form) => {
+                self.put_to_person(pending, response).await
+            }
+            Err(_) => self.told(&response),
+        }
     }
 
-    fn told(&self, response: &Response) -> Answer {
-        let promised = self.plan.get(&self.tool).is_some_and(|tool| {
-            let output = tool.listed.spec.output.as_ref();
-            output.is_some_and(|schema| self.line.client.takes_output(schema))
-        });
-        Answer::Result(result(response, promised, &self.line.client))
+    fn told(&self, response: &Response) -> Answered {
+        self.telling().told(response).map(Answer::Result)
     }
 
     async fn put_to_person(&self, pending: Pending, response: Response) -> Answered {
-        let parked = self.parked(&pending.ticket).await;
+        let parked = self.telling().parked(&pending.ticket).await.ok().flatten();
         let form = approval::form(&self.tool, &pending, parked.as_ref());
         if self.line.client.is_modern {
             return Ok(self.ask_back(&pending.ticket, &form));
@@ -196,7 +234,7 @@ impl Calling {
         };
         match answer.ok().as_ref().and_then(approval::decision) {
             Some(decision) => self.redeem(pending.ticket, decision).await,
-            None => Ok(self.told(&response)),
+            None => self.told(&response),
         }
     }
 
@@ -212,60 +250,25 @@ impl Calling {
         if let Some(decision) = answer.and_then(approval::decision) {
             return self.redeem(ticket, decision).await;
         }
-        let Some(parked) = self.parked(&ticket).await else { return Err(stale()) };
+        let Ok(Some(parked)) = self.telling().parked(&ticket).await else { return Err(stale()) };
         let pending = Pending { ticket, reason: parked.reason.clone() };
         if answer.is_none() {
             let form = approval::form(&self.tool, &pending, Some(&parked));
             return Ok(self.ask_back(&pending.ticket, &form));
         }
-        let told = format!(
-            "Waiting for approval: {}. Nobody decided. The call has not run; it is kept under the \
-             ticket `{}`. Do not call it again: tell the user what you are waiting for",
-            pending.reason, pending.ticket
-        );
-        Ok(Answer::Result(refusal(&told, &self.line.client)))
+        Ok(Answer::Result(refusal(&undecided(&pending), &self.line.client)))
     }
 
     async fn redeem(&self, ticket: TicketId, decision: Decision) -> Answered {
-        let Visit { caller, profile, .. } = self.visit.clone();
-        let house = Arc::clone(&self.room.house);
-        let hold = Hold::WithItsClient;
-        let running = Running::start(self.visit.clone(), &self.line.client, hold, |options| {
-            let options = BatchOptions { trace: self.trace, ..options };
-            let (of, id) = (Arc::clone(&caller), ticket.clone());
-            let redeeming = house.redeem(Claim { caller, profile, ticket, decision, options });
-            Box::pin(async move {
-                let redeemed = match redeeming.await {
-                    // Whoever comes second is told what came of the first.
-                    Err(TicketError::Used) => {
-                        house.redeemed(&of, &id).await.ok_or(TicketError::Used)
-                    }
-                    redeemed => redeemed,
-                };
-                End::of_call(redeemed)
-            })
-        });
+        let caller = Arc::clone(&self.visit.caller);
+        let running = self.telling().redeem(caller, ticket, decision, self.trace);
         Box::pin(self.follow(running)).await
     }
 
-    async fn parked(&self, ticket: &TicketId) -> Option<Parked> {
-        let open = self.room.house.tickets(&self.visit.caller).await.ok()?;
-        open.into_iter().find(|parked| &parked.ticket == ticket)
+    fn telling(&self) -> Telling<'_> {
+        let Self { plan, visit, tool, .. } = self;
+        Telling { house: &self.room.house, client: &self.line.client, plan, visit, tool }
     }
-}
-
-/// An error as the protocol has it.
-pub(super) fn error_data(error: &ToolError) -> ErrorData {
-    if let Some(refusal) = &error.refusal {
-        let code = ErrorCode(refusal.code);
-        return ErrorData::new(code, refusal.message.clone(), refusal.data.clone());
-    }
-    let kinds = [ErrorKind::InvalidCall, ErrorKind::InvalidArguments, ErrorKind::UnknownTool];
-    if kinds.contains(&error.kind) {
-        return ErrorData::invalid_params(error.message.clone(), None);
-    }
-    let after = error.retry_after.map(|after| json!({ "retryAfterMs": after.as_millis() }));
-    ErrorData::internal_error(error.message.clone(), after)
 }
 
 /// One answer for what was changed, used, timed out, or is somebody else's.

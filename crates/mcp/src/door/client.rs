@@ -1,6 +1,6 @@
 //! Who asks: of which revision, and what it can be asked in turn.
 
-use rmcp::model::ProtocolVersion;
+use rmcp::model::{ClientCapabilities, ProtocolVersion};
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
 use toolcrib_core::Question;
@@ -16,12 +16,15 @@ pub(super) struct Client {
     has_structured: bool,
     /// What it can be asked.
     pub(super) answers: Vec<Question>,
+    /// A call may be answered with a task.
+    pub(super) takes_tasks: bool,
 }
 
 impl Client {
     pub(super) fn of(context: &RequestContext<RoleServer>) -> Self {
         let revision = context.protocol_version().unwrap_or(ProtocolVersion::V_2025_03_26);
         let said = context.client_capabilities();
+        let knows_tasks = said.as_ref().is_some_and(ClientCapabilities::supports_tasks);
         let said = said.and_then(|said| serde_json::to_value(said).ok()).unwrap_or_default();
         // Revisions are dates, which go in the order of their letters.
         let since = |other: ProtocolVersion| revision.as_str() >= other.as_str();
@@ -33,6 +36,8 @@ impl Client {
             },
             has_structured: since(ProtocolVersion::V_2025_06_18),
             answers: answers(&said),
+            // The revisions before had tasks of another kind.
+            takes_tasks: knows_tasks && !revision.has_initialize(),
         }
     }
 
@@ -43,6 +48,8 @@ impl Client {
             kinds: Kinds { audio: true, links: true },
             has_structured: true,
             answers: answers(capabilities),
+            // Who takes tasks declares an extension, and does not come by the short way.
+            takes_tasks: false,
         }
     }
 

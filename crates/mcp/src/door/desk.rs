@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, DiscoverResult,
-    ErrorCode, ErrorData, Extensions, GetPromptRequestParams, GetPromptResponse,
-    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
-    ReadResourceRequestParams, ReadResourceResponse, ServerConfig, SubscriptionFilter,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
+    CompleteResult, DiscoverResult, ErrorCode, ErrorData, Extensions, GetPromptRequestParams,
+    GetPromptResponse, GetTaskParams, GetTaskResult, InitializeRequestParams, InitializeResult,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ServerConfig, SubscriptionFilter, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -33,6 +34,7 @@ use super::once;
 use super::outgoing::{self, Out};
 use super::reading::{self, Reading};
 use super::settings::DoorSettings;
+use super::tasks::Tasks;
 use super::waiting::Waiting;
 use super::whole::Whole;
 use crate::calls::level;
@@ -42,6 +44,7 @@ pub(super) struct Room {
     pub(super) house: Arc<dyn House>,
     pub(super) settings: DoorSettings,
     pub(super) waiting: Waiting,
+    pub(super) tasks: Tasks,
     pub(super) whole: Whole,
     /// Of the clients over HTTP.
     pub(super) sessions: Arc<LocalSessionManager>,
@@ -217,6 +220,32 @@ impl ServerHandler for Desk {
         let line = self.line(context);
         let (line, answer) = calling::answer(&self.room, entrance, line, marks, asked).await?;
         outgoing::called(&self.room, &line, answer)
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let entrance = self.entrance(&context.extensions)?;
+        self.task_state(&request.task_id, &entrance, &self.line(context))
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let entrance = self.entrance(&context.extensions)?;
+        self.answer_task(&request.task_id, entrance, request.input_responses)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.end_task(&request.task_id, &self.entrance(&context.extensions)?)
     }
 
     async fn list_prompts(

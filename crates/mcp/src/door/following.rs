@@ -11,9 +11,9 @@ use rmcp::service::{Peer, RoleServer, SubscriptionContext};
 use tokio::task::AbortHandle;
 use toolcrib_core::{Following, Kind, Visitor};
 
-use super::calling::error_data;
 use super::desk::{Entrance, Room};
 use super::house::House;
+use super::telling::error_data;
 
 /// Resources that one client may follow at the same time.
 pub(super) const MOST: usize = 64;

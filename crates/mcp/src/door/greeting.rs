@@ -1,6 +1,9 @@
 //! What the door says of itself: that it is a crib, or what the only source behind it says.
 
-use rmcp::model::{DiscoverResult, ErrorData, InitializeResult, ServerCapabilities, ServerConfig};
+use rmcp::model::{
+    DiscoverResult, ErrorData, InitializeResult, ServerCapabilities, ServerConfig,
+    TASKS_EXTENSION_ID,
+};
 use serde_json::{Map, Value, json};
 use toolcrib_core::Said;
 
@@ -8,11 +11,12 @@ use super::desk::{Desk, Entrance, REVISIONS};
 use super::line::Line;
 use super::outgoing;
 
-/// What is not passed on: calls of this door do not become tasks.
+/// What is not passed on: the tasks of others. Those of this door are its own, in the newest
+/// revision alone.
 const NOT_OURS: [&str; 1] = ["tasks"];
-const NO_EXTENSION: [&str; 2] = ["io.modelcontextprotocol/tasks", "io.modelcontextprotocol/skills"];
+const NO_EXTENSION: [&str; 2] = [TASKS_EXTENSION_ID, "io.modelcontextprotocol/skills"];
 
-/// All that a door can do.
+/// All that a door can do, in the newest revision.
 pub(super) fn capabilities() -> Value {
     json!({
         "tools": { "listChanged": true },
@@ -20,6 +24,7 @@ pub(super) fn capabilities() -> Value {
         "resources": { "listChanged": true, "subscribe": true },
         "completions": {},
         "logging": {},
+        "extensions": { TASKS_EXTENSION_ID: {} },
     })
 }
 
@@ -50,14 +55,27 @@ fn fields(config: &ServerConfig, sole: Option<&Said>) -> (Value, Value, Option<S
     (Value::Object(capabilities), server, instructions)
 }
 
+/// Any call of a tool may become a task of this door, whoever the tool belongs to.
+fn offer_tasks(capabilities: &mut Value) {
+    let Some(fields) = capabilities.as_object_mut().filter(|all| all.contains_key("tools")) else {
+        return;
+    };
+    let extensions = fields.entry("extensions").or_insert_with(|| json!({}));
+    if let Value::Object(extensions) = extensions {
+        extensions.insert(TASKS_EXTENSION_ID.to_owned(), json!({}));
+    }
+}
+
 /// The answer to `initialize`, of which `config` has the revision.
 pub(super) fn initialize(
     desk: &Desk,
     line: &Line,
     entrance: &Entrance,
-    config: ServerConfig,
+    mut config: ServerConfig,
 ) -> Result<InitializeResult, ErrorData> {
     let sole = desk.sole(entrance);
+    // Of ours there are none that an older client would know.
+    config.capabilities.extensions = None;
     let Some(sole) = sole.as_deref() else { return Ok(config) };
     let (capabilities, server, instructions) = fields(&config, Some(sole));
     let mut result = Map::new();
@@ -82,7 +100,8 @@ pub(super) fn discover(
     config: &ServerConfig,
 ) -> Result<DiscoverResult, ErrorData> {
     let sole = desk.sole(entrance);
-    let (capabilities, server, instructions) = fields(config, sole.as_deref());
+    let (mut capabilities, server, instructions) = fields(config, sole.as_deref());
+    offer_tasks(&mut capabilities);
     let mut result = json!({
         "resultType": "complete",
         "supportedVersions": REVISIONS,

@@ -88,7 +88,8 @@ fn definition(spec: &ToolSpec, client: &Client, is_whole: bool) -> Value {
         put("annotations", annotations(spec));
     }
     for (key, value) in &spec.extra {
-        // Calls of this door do not become tasks, whatever a server behind it can do.
+        // Which calls of this door become tasks is its own decision, whatever a server behind it
+        // can do.
         if key != "execution" && !tool.contains_key(key) {
             tool.insert(key.clone(), value.clone());
         }

@@ -1,6 +1,8 @@
 //! Results made into the SDK's types, or sent around them where those would lose something.
 
-use rmcp::model::{CallToolResponse, CallToolResult, ErrorData, InputRequiredResult};
+use rmcp::model::{
+    CallToolResponse, CallToolResult, CreateTaskResult, ErrorData, InputRequiredResult,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -19,6 +21,8 @@ pub(super) enum Answer {
     Result(Value),
     /// Questions instead of the result.
     Asks(Value),
+    /// The name of what goes on without the request.
+    Task(CreateTaskResult),
 }
 
 /// What stands for the result of a call that went around the SDK.
@@ -38,6 +42,7 @@ pub(super) fn called(
         Answer::Result(result) => {
             typed::<CallToolResult>(room, line, result, no_result).map(CallToolResponse::Complete)
         }
+        Answer::Task(task) => Ok(CallToolResponse::Task(task)),
         Answer::Asks(asked) => Ok(match asks::<CallToolResult>(room, line, &asked, no_result)? {
             Out::Asks(asks) => CallToolResponse::InputRequired(asks),
             Out::Complete(stand_in) => CallToolResponse::Complete(stand_in),

@@ -9,13 +9,14 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use toolcrib_core::{About, Fields, Inquiry, Kind, Said, Visitor};
 
-use super::calling::{digest, error_data, stale};
+use super::calling::{digest, stale};
 use super::desk::{Desk, Entrance, offers};
 use super::house::Asking;
 use super::line::Line;
 use super::listing;
 use super::outgoing::{self, Out};
 use super::running::{End, Hold, Running, Step, Visit};
+use super::telling::error_data;
 
 /// One request for something that is read.
 pub(super) struct Reading<'a> {

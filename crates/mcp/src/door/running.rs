@@ -58,6 +58,8 @@ pub(super) struct Running {
     events: mpsc::Receiver<Event>,
     open: BTreeMap<String, Open>,
     asked: usize,
+    /// Ends the call, also one that goes on without its client.
+    cancel: CancellationToken,
     /// Cancels the call with us.
     #[expect(dead_code, reason = "it acts when it is dropped")]
     gone: DropGuard,
@@ -85,6 +87,19 @@ pub(super) enum Step {
     Gone,
 }
 
+/// The same, with the call where it is.
+enum Stop {
+    Ended(End),
+    Asks,
+    Gone,
+}
+
+/// What a call says.
+pub(super) enum Heard {
+    Event(Event),
+    Ended(End),
+}
+
 impl Running {
     /// Starts a call; `run` gets what the executor needs to reach us.
     pub(super) fn start(
@@ -97,7 +112,7 @@ impl Running {
         let cancel = CancellationToken::new();
         let host = Some(Arc::new(voice) as Arc<dyn Host>);
         let mut end = run(BatchOptions { cancel: cancel.clone(), host, ..BatchOptions::default() });
-        let mut gone = cancel.drop_guard();
+        let mut gone = cancel.clone().drop_guard();
         if hold == Hold::OnItsOwn {
             let going_on = tokio::spawn(end);
             end = Box::pin(async move {
@@ -105,33 +120,71 @@ impl Running {
             });
             drop(std::mem::replace(&mut gone, CancellationToken::new().drop_guard()).disarm());
         }
-        Self { visit, end, events, open: BTreeMap::new(), asked: 0, gone }
+        Self { visit, end, events, open: BTreeMap::new(), asked: 0, cancel, gone }
     }
 
     /// Passes on what the call says until it ends, or until it asks what only the next request of
     /// its client can answer.
     pub(super) async fn go_on(mut self, line: &Line) -> Step {
+        let stop = self.listen(line).await;
+        self.step(stop)
+    }
+
+    /// The same for a bounded time, after which the call is given back as it is.
+    pub(super) async fn go_on_for(mut self, line: &Line, limit: Duration) -> Result<Step, Self> {
+        match timeout(limit, self.listen(line)).await {
+            Ok(stop) => Ok(self.step(stop)),
+            // It was about to ask.
+            Err(_) if !self.open.is_empty() => Ok(Step::Asks(self)),
+            Err(_) => Err(self),
+        }
+    }
+
+    fn step(self, stop: Stop) -> Step {
+        match stop {
+            Stop::Ended(end) => Step::Ended(end),
+            Stop::Asks => Step::Asks(self),
+            Stop::Gone => Step::Gone,
+        }
+    }
+
+    /// May be dropped at any point: what was heard until then was passed on or is open.
+    async fn listen(&mut self, line: &Line) -> Stop {
         let mut asking = FuturesUnordered::new();
         loop {
             tokio::select! {
                 biased;
-                () = line.gone() => return Step::Gone,
-                Some(event) = self.events.recv() => match event {
-                    Event::Progress(progress) => line.progress(progress).await,
-                    Event::Log(entry) => line.log(entry).await,
-                    Event::Ask(ask, reply) if line.client.is_modern => {
+                () = line.gone() => return Stop::Gone,
+                heard = self.hear() => match heard {
+                    Heard::Event(Event::Progress(progress)) => line.progress(progress).await,
+                    Heard::Event(Event::Log(entry)) => line.log(entry).await,
+                    Heard::Event(Event::Ask(ask, reply)) if line.client.is_modern => {
                         self.open(ask, reply);
                         self.open_more(line).await;
-                        return Step::Asks(self);
+                        return Stop::Asks;
                     }
-                    Event::Ask(ask, reply) => asking.push(async move {
+                    Heard::Event(Event::Ask(ask, reply)) => asking.push(async move {
                         let _ = reply.send(line.ask(ask).await);
                     }),
+                    Heard::Ended(end) => return Stop::Ended(end),
                 },
                 Some(()) = asking.next(), if !asking.is_empty() => {}
-                end = &mut self.end => return Step::Ended(end),
             }
         }
+    }
+
+    /// What the call says next; the last is its end.
+    pub(super) async fn hear(&mut self) -> Heard {
+        tokio::select! {
+            biased;
+            Some(event) = self.events.recv() => Heard::Event(event),
+            end = &mut self.end => Heard::Ended(end),
+        }
+    }
+
+    /// Tells the call that nobody wants its end any more; what it says to that is its end.
+    pub(super) fn cancel(&self) {
+        self.cancel.cancel();
     }
 
     fn open(&mut self, ask: Ask, reply: oneshot::Sender<Answer>) {
@@ -187,7 +240,7 @@ pub(super) fn request(question: toolcrib_core::Question, params: &Value) -> Valu
 }
 
 /// A form of one field is called as the field is, which says more than a number.
-fn only_field(params: &Value) -> Option<&str> {
+pub(super) fn only_field(params: &Value) -> Option<&str> {
     let fields = params.get("requestedSchema")?.get("properties")?.as_object()?;
     let (name, _) = fields.iter().next().filter(|_| fields.len() == 1)?;
     let is_plain = name.len() <= 64 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');

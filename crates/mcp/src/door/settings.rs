@@ -20,6 +20,12 @@ pub struct DoorSettings {
     pub patience: Duration,
     /// Calls that wait so at the same time, those of all clients together.
     pub most_waiting: usize,
+    /// How long a call is answered by its own request, before a client that takes tasks gets one.
+    pub task_after: Duration,
+    /// How long a task is there for a client that does not ask about it.
+    pub task_life: Duration,
+    /// Tasks at the same time, those of all clients together; a quarter is for one tenant.
+    pub most_tasks: usize,
     /// Sessions of older clients at the same time.
     pub most_sessions: usize,
     /// What a client is told about the tools as a whole.
@@ -36,6 +42,9 @@ impl Default for DoorSettings {
             largest_request: 4 * 1024 * 1024,
             patience: Duration::from_mins(5),
             most_waiting: 1_000,
+            task_after: Duration::from_secs(2),
+            task_life: Duration::from_mins(30),
+            most_tasks: 1_000,
             most_sessions: 10_000,
             instructions: None,
         }

@@ -12,7 +12,9 @@ use axum::response::Response;
 use http::header::{ACCEPT, CONTENT_TYPE, HOST, ORIGIN};
 use http::uri::Authority;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use rmcp::model::{ClientCapabilities, ErrorCode, ErrorData, ProtocolVersion, RequestId};
+use rmcp::model::{
+    ClientCapabilities, CreateTaskResult, ErrorCode, ErrorData, ProtocolVersion, RequestId,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -91,6 +93,9 @@ impl Plain {
             Ok((_, Answer::Result(result) | Answer::Asks(result))) => {
                 (StatusCode::OK, Message { jsonrpc: "2.0", id, end: End::Result(result) })
             }
+            Ok((_, Answer::Task(task))) => {
+                (StatusCode::OK, Message { jsonrpc: "2.0", id, end: End::Task(task) })
+            }
             Err(error) => (status(&error), Message { jsonrpc: "2.0", id, end: End::Error(error) }),
         };
         let Ok(body) = serde_json::to_vec(&message) else {
@@ -119,6 +124,8 @@ struct Message {
 #[serde(rename_all = "lowercase")]
 enum End {
     Result(Value),
+    #[serde(rename = "result")]
+    Task(CreateTaskResult),
     Error(ErrorData),
 }
 

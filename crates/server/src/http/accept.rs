@@ -119,7 +119,11 @@ pub(crate) async fn serve(
     }
     drop(door.listener);
     connections.close();
-    if timeout(DRAIN, connections.wait()).await.is_err() {
+    let done = async {
+        connections.wait().await;
+        now.run_until_cancelled(house.door.settle()).await;
+    };
+    if timeout(DRAIN, done).await.is_err() {
         tell("some answers were not done in time");
         now.cancel();
         connections.wait().await;

@@ -75,10 +75,10 @@ impl Asked {
 /// What the fields of an object say. A list is none, though `serde` would take its items for the
 /// fields in their order.
 pub(crate) fn of_object<T: DeserializeOwned>(value: Value) -> Result<T, serde_json::Error> {
-    match value {
-        Value::Object(_) => serde_json::from_value(value),
-        _ => Err(serde_json::Error::custom("it must be an object")),
+    if !value.is_object() {
+        return Err(serde_json::Error::custom("it must be an object"));
     }
+    serde_json::from_value(value)
 }
 
 /// The query, with the names that the route knows and no others.

@@ -61,6 +61,9 @@ impl House {
             most_sessions: bounds.sessions,
             most_waiting: bounds.waiting,
             patience: bounds.patience,
+            most_tasks: bounds.tasks,
+            task_after: bounds.task_after,
+            task_life: bounds.task_life,
             ..DoorSettings::default()
         };
         let door = Door::new(Arc::new(Shown(Arc::clone(&live))), settings);

@@ -35,6 +35,7 @@ mod sdks;
 mod spawns;
 mod stopping;
 pub(crate) mod support;
+mod tasks;
 #[cfg(unix)]
 mod tls;
 mod tokens;

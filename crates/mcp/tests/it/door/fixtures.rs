@@ -49,6 +49,7 @@ pub(crate) fn all() -> Vec<Arc<dyn Tool>> {
         fixture("test_logging_tool", json!({}), logging),
     ];
     tools.extend(questions());
+    tools.extend(super::long::tools());
     tools
 }
 
@@ -159,7 +160,7 @@ fn asking(name: &str, input: Value, rounds: Vec<Vec<Ask>>) -> Arc<dyn Tool> {
     })
 }
 
-fn form(message: &str, properties: &Value) -> Ask {
+pub(super) fn form(message: &str, properties: &Value) -> Ask {
     let required: Vec<_> = properties.as_object().unwrap().keys().cloned().collect();
     let schema = json!({ "type": "object", "properties": properties, "required": required });
     Ask {

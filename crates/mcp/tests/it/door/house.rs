@@ -1,10 +1,12 @@
 //! A crib of the engine as the door needs it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use toolcrib_core::{
     BatchOptions, BoxFuture, Call, Caller, Fields, Following, Kind, LedgerError, Parked, Plan,
-    PlanError, Redemption, Report, Request, Response, Run, Said, TicketError, ToolError, Visitor,
+    PlanError, Redemption, Report, Request, Response, Run, Said, TicketError, TicketId, ToolError,
+    Visitor,
 };
 use toolcrib_engine::Crib;
 use toolcrib_mcp::{Asking, Claim, House};
@@ -13,6 +15,15 @@ use toolcrib_mcp::{Asking, Claim, House};
 pub(crate) struct Home {
     pub(crate) crib: Crib,
     pub(crate) left_out: Vec<String>,
+    /// How long it waits for the end of a call whose ticket somebody redeemed; `None`: nobody is
+    /// told of that.
+    pub(crate) patience: Option<Duration>,
+}
+
+impl Home {
+    pub(crate) fn of(crib: Crib) -> Self {
+        Self { crib, left_out: Vec::new(), patience: None }
+    }
 }
 
 impl House for Home {
@@ -52,6 +63,16 @@ impl House for Home {
                 Redemption { caller: &caller, ticket: &ticket, decision, run: &run, options };
             crib.redeem(redemption).await
         })
+    }
+
+    fn redeemed<'a>(
+        &'a self,
+        caller: &'a Caller,
+        ticket: &'a TicketId,
+    ) -> BoxFuture<'a, Option<Response>> {
+        Box::pin(
+            async move { self.crib.redeemed(caller, ticket, self.patience?).await.ok().flatten() },
+        )
     }
 
     fn tickets<'a>(

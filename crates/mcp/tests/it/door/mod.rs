@@ -1,9 +1,11 @@
 //! A crib at the door, and clients of all kinds in front of it.
 
 mod asking;
+mod ext_tasks;
 mod fixtures;
 mod house;
 mod inspector;
+mod long;
 mod own_client;
 mod pipes;
 mod plain;
@@ -12,6 +14,7 @@ mod raw;
 mod shelves;
 mod suite;
 mod support;
+mod tasks;
 mod through;
 mod upstream_asks;
 mod wire;

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines, ReadHalf, WriteHalf};
 use tokio::io::{DuplexStream, duplex, split};
 use tokio::task::JoinHandle;
@@ -20,10 +21,14 @@ struct Pipe {
 
 impl Pipe {
     fn to(oracle: &Oracle) -> Self {
+        Self::within(oracle, DoorSettings::default())
+    }
+
+    fn within(oracle: &Oracle, settings: DoorSettings) -> Self {
         let hang = oracle.tool(spec("hang", Effect::Read), Behaviour::Hang);
         let tools = Toolset::of([oracle.echo("echo", Effect::Read), hang]).unwrap();
-        let home = Home { crib: Crib::of(tools), left_out: Vec::new() };
-        let door = Door::new(Arc::new(home), DoorSettings::default());
+        let home = Home::of(Crib::of(tools));
+        let door = Door::new(Arc::new(home), settings);
         let (near, far) = duplex(64 * 1024);
         let (reader, writer) = split(far);
         let served =
@@ -105,6 +110,37 @@ async fn a_modern_client_needs_no_greeting() {
     }
     pipe.hang_up().await;
     assert_eq!(oracle.count("echo"), 1);
+}
+
+#[tokio::test]
+async fn a_call_over_pipes_becomes_a_task_too() {
+    let oracle = Oracle::default();
+    let task_after = Duration::from_millis(100);
+    let mut pipe = Pipe::within(&oracle, DoorSettings { task_after, ..DoorSettings::default() });
+    let extensions = json!({ "io.modelcontextprotocol/tasks": {} });
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": { "extensions": extensions },
+        "io.modelcontextprotocol/clientInfo": { "name": "t", "version": "1" },
+    });
+    let mut id = 0;
+    let mut ask = async |method: &str, mut params: Value| {
+        id += 1;
+        params["_meta"] = meta.clone();
+        pipe.say(json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).await;
+        pipe.hear().await["result"].clone()
+    };
+    let begun = ask("tools/call", json!({ "name": "hang", "arguments": {} })).await;
+    assert_eq!(begun["resultType"], "task", "{begun}");
+    let task = json!({ "taskId": begun["taskId"] });
+    assert_eq!(ask("tasks/get", task.clone()).await["status"], "working");
+    assert_eq!(ask("tasks/cancel", task.clone()).await, json!({ "resultType": "complete" }));
+    let mut status = Value::Null;
+    while status != "cancelled" {
+        status = ask("tasks/get", task.clone()).await["status"].clone();
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    pipe.hang_up().await;
 }
 
 #[tokio::test]

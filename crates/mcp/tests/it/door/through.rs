@@ -127,7 +127,7 @@ async fn a_server_of_others_says_through_us_what_it_says_itself() {
     let (stdout, stdin) = (direct.stdout.take().unwrap(), direct.stdin.take().unwrap());
     let (mut direct, mut said) = Client::of(stdout, stdin).await;
     let source = Arc::new(far("far", (node, arguments)));
-    let home = Home { crib: crib(&source).await, left_out: Vec::new() };
+    let home = Home::of(crib(&source).await);
     let door = Door::new(Arc::new(home), DoorSettings::default());
     let (near, end) = duplex(1024 * 1024);
     let (reader, writer) = split(end);
@@ -186,7 +186,7 @@ async fn an_update_reaches_who_follows_and_nobody_else() {
     let fixture = builder.source("fixtures", fixture).build().await;
     let url = support::open(fixture, &[], DoorSettings::default()).await;
     for era in [Era::Legacy, Era::Modern] {
-        let home = Home { crib: crib(&source(in_front_of(&url, era))).await, left_out: Vec::new() };
+        let home = Home::of(crib(&source(in_front_of(&url, era))).await);
         let door = Door::new(Arc::new(home), DoorSettings::default());
         let mut clients = Vec::new();
         for _ in 0..2 {

@@ -69,7 +69,8 @@ pub(crate) async fn modern(
     params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
     params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = can;
     params["_meta"]["io.modelcontextprotocol/clientInfo"] = json!({"name": "t", "version": "1"});
-    let name = params["name"].as_str().unwrap_or_default().to_owned();
+    let name = params["name"].as_str().or(params["taskId"].as_str());
+    let name = name.unwrap_or_default().to_owned();
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
     let mut headers =
         vec![("x-caller", caller), ("mcp-protocol-version", "2026-07-28"), ("mcp-method", method)];

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use toolcrib_testkit::hostile;
 
 use super::support::{Answer, Serving, bearer, eventually, head};
-use super::wire::{message, modern};
+use super::wire::{message, modern, taking};
 use crate::process::Folder;
 
 const CALLERS: usize = 64;
@@ -131,8 +131,11 @@ fn things(serving: &Serving, token: &str) -> Vec<Thing> {
     let waiting = json!({ "name": "time_now", "arguments": {} });
     let waiting = modern(serving, token, "/mcp", ("tools/call", waiting));
     let state = text(&message(&waiting)["result"]["requestState"]);
-    let kinds = ["plan", "result", "ticket", "call", "state"];
-    let names = [plan, large, ticket, recorded, state];
+    let task = json!({ "name": "time_now", "arguments": {}, "_meta": taking() });
+    let task = message(&modern(serving, token, "/mcp", ("tools/call", task)));
+    let task = text(&task["result"]["taskId"]);
+    let kinds = ["plan", "result", "ticket", "call", "state", "task"];
+    let names = [plan, large, ticket, recorded, state, task];
     kinds.into_iter().zip(names).map(|(kind, name)| Thing { kind, name }).collect()
 }
 
@@ -143,6 +146,7 @@ fn claim(serving: &Serving, token: &str, (kind, name): (&str, &str)) -> String {
             if method == "GET" || method == "DELETE" { String::new() } else { body.to_string() };
         serving.ask_as(token, method, &path, &body)
     };
+    let yes = json!({ "approval": { "action": "accept", "content": { "approve": true } } });
     let answers = match kind {
         "plan" => vec![ask("POST", "/v1/calls".into(), json!({ "plan": name, "calls": [] }))],
         "result" => vec![
@@ -157,8 +161,21 @@ fn claim(serving: &Serving, token: &str, (kind, name): (&str, &str)) -> String {
             ask("GET", format!("/v1/calls/{name}"), json!({})),
             ask("DELETE", format!("/v1/calls/{name}"), json!({})),
         ],
+        "task" => {
+            let ask = |(method, more): (&str, Value)| {
+                let mut params = json!({ "taskId": name, "_meta": taking() });
+                params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+                modern(serving, token, "/mcp", (method, params))
+            };
+            let answers = json!({ "inputResponses": yes });
+            let none = json!({});
+            vec![
+                ask(("tasks/get", none.clone())),
+                ask(("tasks/update", answers)),
+                ask(("tasks/cancel", none)),
+            ]
+        }
         _ => {
-            let yes = json!({ "approval": { "action": "accept", "content": { "approve": true } } });
             let again = json!({ "name": "time_now", "arguments": {}, "requestState": name,
                 "inputResponses": yes });
             vec![modern(serving, token, "/mcp", ("tools/call", again))]
@@ -184,7 +201,11 @@ fn what_one_caller_holds_is_to_others_as_if_it_were_made_up() {
             assert!(made_up.ends_with(digest));
             let stolen = claim(&serving, thief, (kind, name));
             assert_eq!(stolen, claim(&serving, thief, (kind, &made_up)), "{kind} {name}");
-            assert!(!stolen.contains("200 ") || *kind == "state", "{kind}: {stolen}");
+            match *kind {
+                "state" => {}
+                "task" => assert_eq!(stolen.matches("-32602").count(), 3, "{stolen}"),
+                _ => assert!(!stolen.contains("200 "), "{kind}: {stolen}"),
+            }
             assert!(!stolen.contains("\"outcome\":\"done\""), "{kind}: {stolen}");
         }
     }
@@ -193,6 +214,8 @@ fn what_one_caller_holds_is_to_others_as_if_it_were_made_up() {
         for Thing { kind, name } in things.iter().filter(|thing| thing.kind != "call") {
             let own = claim(&serving, token, (kind, name));
             assert!(own.starts_with("200 "), "{kind}: {own}");
+            // Nobody has cancelled it before.
+            assert!(*kind != "task" || own.contains("Waiting for approval"), "{own}");
         }
     }
 }

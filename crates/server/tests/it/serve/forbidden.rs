@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::oracle::{Operation, Oracle, document};
 use super::routes;
 use super::support::{Answer, Serving, bearer, head};
-use super::wire::modern;
+use super::wire::{modern, taking};
 use crate::process::Folder;
 
 const CALLERS: [&str; 3] = ["ann", "bob", "cleo"];
@@ -161,6 +161,9 @@ fn over_methods(serving: &Serving, token: &str, name: &str) -> Vec<(String, Answ
         ("tools/list", json!({})),
         ("tools/call", json!({ "name": name, "arguments": {} })),
         ("tools/call", json!({ "name": name, "arguments": { "x": 1 } })),
+        ("tools/call", json!({ "name": name, "arguments": {}, "_meta": taking() })),
+        ("tasks/get", json!({ "taskId": name, "_meta": taking() })),
+        ("tasks/cancel", json!({ "taskId": name, "_meta": taking() })),
         ("prompts/list", json!({})),
         ("prompts/get", json!({ "name": name })),
         ("resources/list", json!({})),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use toolcrib_testkit::hostile;
 
 use super::support::{Answer, Serving, bearer, eventually, head, read};
-use super::wire::{message, modern};
+use super::wire::{message, modern, taking};
 use crate::process::Folder;
 
 const BASICS: &str = "[[source]]\nid = \"basics\"\nprefix = \"\"\nbasics = true\n\n";
@@ -349,4 +349,35 @@ fn as_many_calls_wait_for_a_person_as_are_set() {
     assert!(began.elapsed() < Duration::from_secs(5), "this machine is too slow to tell");
     assert_eq!(first, ["input_required", "input_required", "complete"]);
     assert!(eventually(|| asked(&serving, "c") == "input_required"));
+}
+
+/// A call that takes so long, of a client that takes tasks.
+fn task(serving: &Serving, milliseconds: u32) -> Value {
+    let params = json!({
+        "name": "up__wait", "arguments": { "text": milliseconds.to_string() }, "_meta": taking(),
+    });
+    message(&modern(serving, &serving.token, "/mcp", ("tools/call", params)))["result"].clone()
+}
+
+#[test]
+fn as_many_calls_become_tasks_as_are_set_and_stay_as_long() {
+    // One tenant has a quarter of the places.
+    let limits = "tasks = 8\ntask_after = \"100ms\"\ntask_life = \"6s\"\n";
+    let (serving, _upstream) = serving(limits);
+    let state = |id: &Value| {
+        let params = json!({ "taskId": id, "_meta": taking() });
+        message(&modern(&serving, &serving.token, "/mcp", ("tasks/get", params)))
+    };
+    let began = Instant::now();
+    let [first, second, third] = [600, 600, 600].map(|time| task(&serving, time));
+    let kinds = [&first, &second, &third].map(|result| result["resultType"].clone());
+    assert!(began.elapsed() < Duration::from_secs(5), "this machine is too slow to tell");
+    assert_eq!(kinds, ["task", "task", "complete"]);
+    assert_eq!(first["ttlMs"], 6_000);
+    for task in [&first, &second] {
+        assert!(eventually(|| state(&task["taskId"])["result"]["status"] == "completed"));
+    }
+    std::thread::sleep(Duration::from_secs(7));
+    assert_eq!(state(&first["taskId"])["error"]["code"], -32602);
+    assert_eq!(task(&serving, 600)["resultType"], "task");
 }

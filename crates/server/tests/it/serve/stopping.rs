@@ -7,13 +7,14 @@ use serde_json::{Value, json};
 
 use super::script::{says, server, tool};
 use super::support::{Serving, bearer, eventually, head, state};
+use super::wire::{message, modern, taking};
 use crate::process::{Folder, run_in};
 
-/// A server whose tool writes down that it ran.
-fn worker() -> String {
+/// A server whose tool takes so many seconds and writes down that it ran.
+fn worker(seconds: &str) -> String {
     let tools = format!("[{}]", tool("work", "\"destructiveHint\": False"));
-    let work = "time.sleep(0.02)\nwith open('worked', 'a') as worked:\n    print('x', file=worked)";
-    server("", &tools, &[work, &says("'worked'")].join("\n"))
+    let work = "with open('worked', 'a') as worked:\n    print('x', file=worked)";
+    server("", &tools, &[&format!("time.sleep({seconds})"), work, &says("'worked'")].join("\n"))
 }
 
 /// Callers at the same time.
@@ -31,7 +32,7 @@ fn ask(address: &str, request: &str) -> Option<String> {
 #[test]
 fn under_load_every_call_that_ran_is_answered_and_recorded() {
     let folder = Folder::new();
-    folder.write("worker.py", &worker());
+    folder.write("worker.py", &worker("0.02"));
     folder.write(
         "crib.toml",
         "[audit]\nfile = \"audit.jsonl\"\n[[source]]\nid = \"w\"\n\
@@ -76,4 +77,29 @@ fn under_load_every_call_that_ran_is_answered_and_recorded() {
         run_in(&serving.folder, &["audit", "verify"], &[("XDG_STATE_HOME", environment.as_str())]);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(TcpStream::connect(&serving.address).is_err());
+}
+
+#[test]
+fn a_call_that_became_a_task_runs_to_its_end_as_well() {
+    let folder = Folder::new();
+    folder.write("worker.py", &worker("3"));
+    folder.write(
+        "crib.toml",
+        "[server.limits]\ntask_after = \"100ms\"\n[audit]\nfile = \"audit.jsonl\"\n\
+         [[source]]\nid = \"w\"\nmcp = { command = [\"python3\", \"./worker.py\"], cwd = \".\" }\n",
+    );
+    let mut serving = Serving::start_in(folder, &[]);
+    serving.hears("`w`: 1 tools");
+    let params = json!({ "name": "w__work", "arguments": {}, "_meta": taking() });
+    let answer = modern(&serving, &serving.token, "/mcp", ("tools/call", params));
+    assert_eq!(message(&answer)["result"]["resultType"], "task", "{answer:?}");
+    let worked = serving.folder.path().join("worked");
+    assert!(!worked.exists());
+    serving.signal("TERM");
+    assert_eq!(serving.child.wait().unwrap().code(), Some(0));
+    assert_eq!(std::fs::read_to_string(worked).unwrap(), "x\n");
+    let record = std::fs::read_to_string(serving.folder.path().join("audit.jsonl")).unwrap();
+    let records = record.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let ends: Vec<_> = records.filter(|record| record["record"] == "outcome").collect();
+    assert!(matches!(&ends[..], [end] if end["outcome"] == "done"), "{ends:?}");
 }

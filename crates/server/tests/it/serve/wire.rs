@@ -13,6 +13,12 @@ pub(crate) fn meta() -> Value {
     })
 }
 
+/// What one says that takes tasks.
+pub(crate) fn taking() -> Value {
+    let extensions = json!({ "io.modelcontextprotocol/tasks": {} });
+    json!({ "io.modelcontextprotocol/clientCapabilities": { "extensions": extensions } })
+}
+
 /// Sends a request to `/mcp` and what follows it in `path`, with the headers that belong to it.
 pub(crate) fn modern(
     serving: &Serving,
@@ -20,7 +26,8 @@ pub(crate) fn modern(
     path: &str,
     (method, mut params): (&str, Value),
 ) -> Answer {
-    let named = ["name", "uri"].iter().find_map(|key| params[*key].as_str().map(str::to_owned));
+    let named = ["name", "uri", "taskId"];
+    let named = named.iter().find_map(|key| params[*key].as_str().map(str::to_owned));
     let mut own = meta();
     if let Value::Object(given) = params["_meta"].take() {
         own.as_object_mut().unwrap().extend(given);

@@ -1,0 +1,164 @@
+//! Calls that became tasks: the client holds a name and asks what came of it.
+//!
+//! A task is begun by a call that takes long, or that waits for a person. It runs on until its end,
+//! until its client cancels it, or until nobody has asked about it for a while.
+
+mod requests;
+mod task;
+mod work;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use rmcp::model::{ClientCapabilities, ErrorData};
+use serde_json::{Value, json};
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
+use toolcrib_core::{Caller, Pending, Plan, ToolSpec, Trace};
+
+use super::client::Client;
+use super::house::House;
+use super::running::{Running, Visit};
+use super::settings::DoorSettings;
+use super::telling::Telling;
+use task::Task;
+
+/// Under this key of a tool's `_meta` its author says that no request may be held open for it.
+const KEY: &str = "toolcrib/tasks";
+
+/// All that a call needs when its request is over.
+pub(super) struct Case {
+    pub(super) house: Arc<dyn House>,
+    pub(super) client: Client,
+    pub(super) plan: Plan,
+    pub(super) visit: Visit,
+    pub(super) tool: String,
+    pub(super) trace: Option<Trace>,
+}
+
+/// How far a call has come that becomes a task.
+pub(super) enum Stage {
+    Running(Running),
+    /// It waits for a person under a ticket.
+    Parked(Pending),
+}
+
+type All = Mutex<HashMap<String, Arc<Task>>>;
+
+pub(super) struct Tasks {
+    all: Arc<All>,
+    most: usize,
+    life: Duration,
+    /// Of the calls that run in tasks.
+    calls: TaskTracker,
+    closing: CancellationToken,
+    /// With the door its tasks end.
+    #[expect(dead_code, reason = "it acts when it is dropped")]
+    closed: DropGuard,
+}
+
+/// Leaves its place when it is dropped.
+struct Place {
+    all: Weak<All>,
+    id: String,
+}
+
+impl Case {
+    fn telling(&self) -> Telling<'_> {
+        let Self { house, client, plan, visit, tool, .. } = self;
+        Telling { house, client, plan, visit, tool }
+    }
+}
+
+impl Tasks {
+    pub(super) fn new(settings: &DoorSettings) -> Self {
+        let closing = CancellationToken::new();
+        let closed = closing.clone().drop_guard();
+        let (most, life) = (settings.most_tasks, settings.task_life);
+        Self { all: Arc::default(), most, life, calls: TaskTracker::new(), closing, closed }
+    }
+
+    /// Goes on with a call on a task of its own; it can be asked about from now on. Without a
+    /// place for it the call comes back.
+    pub(super) fn begin(&self, case: Case, stage: Stage) -> Result<Arc<Task>, Stage> {
+        let task = {
+            let mut all = locked(&self.all);
+            let tenant = &case.visit.caller.tenant;
+            let theirs = all.values().filter(|task| task.is_of_tenant(tenant)).count();
+            // A tenant alone cannot take all places.
+            if all.len() >= self.most || theirs >= self.most.div_ceil(4) {
+                return Err(stage);
+            }
+            let task = Arc::new(Task::new(case.visit.clone(), self.life));
+            all.insert(task.id().to_owned(), Arc::clone(&task));
+            task
+        };
+        let place = Place { all: Arc::downgrade(&self.all), id: task.id().to_owned() };
+        let (working, closing) = (Arc::clone(&task), self.closing.clone());
+        let calls = self.calls.clone();
+        tokio::spawn(async move {
+            let _place = place;
+            let work = async {
+                working.ends(work::work(case, &working, stage, &calls).await);
+                // The end stays for as long as it is asked for.
+                std::future::pending::<()>().await;
+            };
+            tokio::select! {
+                biased;
+                () = closing.cancelled() => {}
+                () = working.forgotten() => {}
+                () = work => {}
+            }
+        });
+        Ok(task)
+    }
+
+    /// Resolves once no call runs any more. One that asks is cancelled: nobody comes in to answer
+    /// it. What waits under a ticket may go on doing so.
+    pub(super) async fn settle(&self) {
+        for task in locked(&self.all).values().filter(|task| task.asks_for_its_call()) {
+            task.cancel();
+        }
+        self.calls.close();
+        self.calls.wait().await;
+    }
+
+    /// The task of that name, if it is this caller's; somebody else's is not there.
+    fn find(&self, id: &str, caller: &Caller, profile: Option<&str>) -> Option<Arc<Task>> {
+        locked(&self.all).get(id).filter(|task| task.is_of(caller, profile)).cloned()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let Some(all) = self.all.upgrade() {
+            locked(&all).remove(&self.id);
+        }
+    }
+}
+
+fn locked(all: &All) -> MutexGuard<'_, HashMap<String, Arc<Task>>> {
+    // What a panic left behind is whole: every change is one insertion or removal.
+    all.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether a client must take tasks to call this tool.
+pub(super) fn is_required(spec: &ToolSpec) -> bool {
+    let said = spec.extra.get("_meta").and_then(|meta| meta.get(KEY));
+    said.and_then(Value::as_str) == Some("required")
+}
+
+/// What a client is told that does not say that it takes tasks.
+pub(super) fn undeclared() -> ErrorData {
+    ErrorData::missing_required_client_capability(
+        ClientCapabilities::builder().enable_tasks().build(),
+    )
+}
+
+/// One answer for what was never there, has ended long ago, or is somebody else's.
+fn unknown() -> ErrorData {
+    let told = "there is no such task: nobody asked for it for too long, or it never was one of \
+                this caller";
+    ErrorData::invalid_params(told, Some(json!({ "field": "taskId" })))
+}

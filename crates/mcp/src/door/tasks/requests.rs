@@ -1,0 +1,49 @@
+//! `tasks/get`, `tasks/update` and `tasks/cancel` at the desk.
+
+use rmcp::model::{ErrorData, GetTaskResult, InputResponses};
+use serde_json::json;
+
+use super::unknown;
+use crate::door::desk::{Desk, Entrance};
+use crate::door::line::Line;
+use crate::door::outgoing;
+
+impl Desk {
+    pub(in crate::door) fn task_state(
+        &self,
+        id: &str,
+        entrance: &Entrance,
+        line: &Line,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let Entrance { caller, profile, .. } = entrance;
+        let task = self.room.tasks.find(id, caller, profile.as_deref()).ok_or_else(unknown)?;
+        task.is_asked_for();
+        outgoing::typed(&self.room, line, task.state(), || {
+            json!({
+                "resultType": "complete", "taskId": "", "status": "working", "createdAt": "",
+                "lastUpdatedAt": "", "ttlMs": null,
+            })
+        })
+    }
+
+    pub(in crate::door) fn answer_task(
+        &self,
+        id: &str,
+        entrance: Entrance,
+        answers: InputResponses,
+    ) -> Result<(), ErrorData> {
+        let Entrance { caller, profile, .. } = entrance;
+        let task = self.room.tasks.find(id, &caller, profile.as_deref()).ok_or_else(unknown)?;
+        task.is_asked_for();
+        task.answer(&caller, answers);
+        Ok(())
+    }
+
+    pub(in crate::door) fn end_task(&self, id: &str, entrance: &Entrance) -> Result<(), ErrorData> {
+        let Entrance { caller, profile, .. } = entrance;
+        let task = self.room.tasks.find(id, caller, profile.as_deref()).ok_or_else(unknown)?;
+        task.is_asked_for();
+        task.cancel();
+        Ok(())
+    }
+}

@@ -1,0 +1,288 @@
+//! One task as its client sees it: what it is at, what it asks, how it ended.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rmcp::model::{ErrorData, TaskStatus};
+use rmcp::task_manager::current_timestamp;
+use serde_json::{Value, json};
+use tokio::sync::{Notify, oneshot};
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+use toolcrib_core::{Ask, Caller, Progress, Question, Unanswered};
+use uuid::Uuid;
+
+use crate::door::approval::{self, shown};
+use crate::door::host::Answer;
+use crate::door::running::{Visit, only_field, request};
+
+/// How often a client should ask.
+const POLL: Duration = Duration::from_secs(1);
+/// Questions of one task that are open at the same time.
+const MOST_OPEN: usize = 64;
+/// Beyond what any life is: of a time so far away nothing more is known.
+const FOREVER: Duration = Duration::from_hours(24 * 365);
+
+pub(in crate::door) struct Task {
+    id: String,
+    visit: Visit,
+    created: String,
+    born: Instant,
+    life: Duration,
+    cancelled: CancellationToken,
+    /// Somebody asked; what came of a ticket is looked up only then.
+    asked_for: Notify,
+    now: Mutex<Now>,
+}
+
+struct Now {
+    updated: String,
+    /// When it is forgotten.
+    until: Instant,
+    message: Option<String>,
+    open: BTreeMap<String, Open>,
+    /// The keys of all questions there ever were: none is used twice.
+    keys: HashSet<String>,
+    end: Option<TaskEnd>,
+}
+
+/// A question without an answer yet, as the protocol has it.
+struct Open {
+    request: Value,
+    reply: Reply,
+}
+
+enum Reply {
+    Call(oneshot::Sender<Answer>),
+    Approval(oneshot::Sender<Decided>),
+}
+
+/// What a person said, and by whom it came.
+pub(super) struct Decided {
+    pub(super) caller: Arc<Caller>,
+    pub(super) answer: Value,
+}
+
+pub(super) enum TaskEnd {
+    Completed(Value),
+    /// By an error of the protocol; what a tool says of its failure is a result.
+    Failed(ErrorData),
+    Cancelled,
+}
+
+impl Now {
+    fn status(&self) -> TaskStatus {
+        match &self.end {
+            Some(TaskEnd::Completed(_)) => TaskStatus::Completed,
+            Some(TaskEnd::Failed(_)) => TaskStatus::Failed,
+            Some(TaskEnd::Cancelled) => TaskStatus::Cancelled,
+            None if self.open.is_empty() => TaskStatus::Working,
+            None => TaskStatus::InputRequired,
+        }
+    }
+
+    fn is_changed(&mut self) {
+        self.updated = current_timestamp();
+    }
+}
+
+impl Task {
+    pub(super) fn new(visit: Visit, life: Duration) -> Self {
+        let (created, born, life) = (current_timestamp(), Instant::now(), life.min(FOREVER));
+        let now = Now {
+            updated: created.clone(),
+            until: born + life,
+            message: None,
+            open: BTreeMap::new(),
+            keys: HashSet::from([approval::KEY.to_owned()]),
+            end: None,
+        };
+        Self {
+            // 122 random bits of the operating system.
+            id: Uuid::new_v4().to_string(),
+            visit,
+            created,
+            born,
+            life,
+            cancelled: CancellationToken::new(),
+            asked_for: Notify::new(),
+            now: Mutex::new(now),
+        }
+    }
+
+    pub(super) fn id(&self) -> &str {
+        &self.id
+    }
+
+    pub(super) fn is_of(&self, caller: &Caller, profile: Option<&str>) -> bool {
+        self.visit.caller.is(caller) && self.visit.profile.as_deref() == profile
+    }
+
+    pub(super) fn is_of_tenant(&self, tenant: &str) -> bool {
+        self.visit.caller.tenant == tenant
+    }
+
+    fn now(&self) -> MutexGuard<'_, Now> {
+        // What a panic left behind is whole: every change is made of single steps that fit.
+        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Its client is there: it stays for another life.
+    pub(super) fn is_asked_for(&self) {
+        self.now().until = Instant::now() + self.life;
+        self.asked_for.notify_one();
+    }
+
+    /// Resolves when somebody asks.
+    pub(super) async fn asked(&self) {
+        self.asked_for.notified().await;
+    }
+
+    /// Resolves once nobody has asked for it for the whole of a life.
+    pub(super) async fn forgotten(&self) {
+        loop {
+            let until = self.now().until;
+            if until <= Instant::now() {
+                return;
+            }
+            sleep_until(until).await;
+        }
+    }
+
+    pub(super) fn cancel(&self) {
+        self.cancelled.cancel();
+    }
+
+    pub(super) async fn cancelled(&self) {
+        self.cancelled.cancelled().await;
+    }
+
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.cancelled.is_cancelled()
+    }
+
+    /// What its client is told of it at the beginning.
+    pub(in crate::door) fn seed(&self) -> rmcp::model::Task {
+        self.described(&self.now())
+    }
+
+    fn described(&self, now: &Now) -> rmcp::model::Task {
+        let lasts = now.until.saturating_duration_since(self.born);
+        let mut task =
+            rmcp::model::Task::new(&self.id, now.status(), &self.created, now.updated.clone())
+                .with_ttl_ms(millis(lasts))
+                .with_poll_interval_ms(millis(POLL));
+        task.status_message.clone_from(&now.message);
+        task
+    }
+
+    /// The same with what it asks, or with how it ended.
+    pub(super) fn state(&self) -> Value {
+        let now = self.now();
+        let mut state = json!(self.described(&now));
+        let mut put = |key: &str, value: Value| {
+            if let Value::Object(fields) = &mut state {
+                fields.insert(key.to_owned(), value);
+            }
+        };
+        put("resultType", json!("complete"));
+        match &now.end {
+            Some(TaskEnd::Completed(result)) => put("result", result.clone()),
+            Some(TaskEnd::Failed(error)) => put("error", json!(error)),
+            Some(TaskEnd::Cancelled) => {}
+            None if now.open.is_empty() => {}
+            None => {
+                let open = now.open.iter().map(|(key, open)| (key.clone(), open.request.clone()));
+                put("inputRequests", Value::Object(open.collect()));
+            }
+        }
+        state
+    }
+
+    pub(super) fn progresses(&self, progress: &Progress) {
+        let Progress { done, total, message } = progress;
+        let counted = || match total {
+            Some(total) => format!("{done} of {total}"),
+            None => done.to_string(),
+        };
+        self.says(Some(message.as_deref().map_or_else(counted, shown)));
+    }
+
+    pub(super) fn says(&self, message: Option<String>) {
+        let mut now = self.now();
+        now.message = message;
+        now.is_changed();
+    }
+
+    /// Puts a question of the running call.
+    pub(super) fn asks(&self, ask: &Ask, reply: oneshot::Sender<Answer>) {
+        let mut now = self.now();
+        if self.is_cancelled() || now.open.len() >= MOST_OPEN {
+            let _ = reply.send(Err(Unanswered::Unable));
+            return;
+        }
+        let key = only_field(&ask.params).filter(|key| !now.keys.contains(*key));
+        let count = now.keys.len();
+        let key = key.map_or_else(|| format!("question_{count}"), str::to_owned);
+        now.keys.insert(key.clone());
+        let request = request(ask.question, &ask.params);
+        now.open.insert(key, Open { request, reply: Reply::Call(reply) });
+        now.is_changed();
+    }
+
+    /// Puts the question whether the call may run.
+    pub(super) fn asks_approval(&self, form: &Value) -> oneshot::Receiver<Decided> {
+        let (reply, decided) = oneshot::channel();
+        let request = request(Question::Form, form);
+        let mut now = self.now();
+        let open = Open { request, reply: Reply::Approval(reply) };
+        now.open.insert(approval::KEY.to_owned(), open);
+        now.is_changed();
+        decided
+    }
+
+    /// Whether the call itself waits for an answer, and not its ticket.
+    pub(super) fn asks_for_its_call(&self) -> bool {
+        self.now().open.values().any(|open| matches!(open.reply, Reply::Call(_)))
+    }
+
+    /// Hands in what the client brought. What was answered before or never asked changes nothing.
+    pub(super) fn answer(&self, caller: &Arc<Caller>, answers: BTreeMap<String, Value>) {
+        let mut now = self.now();
+        for (key, answer) in answers {
+            let Some(Open { reply, .. }) = now.open.remove(&key) else { continue };
+            // Whoever asked may have ended meanwhile.
+            match reply {
+                Reply::Call(reply) => _ = reply.send(Ok(answer)),
+                Reply::Approval(reply) => {
+                    _ = reply.send(Decided { caller: Arc::clone(caller), answer });
+                }
+            }
+            now.is_changed();
+        }
+    }
+
+    /// Nobody needs an answer any more.
+    pub(super) fn withdraws(&self) {
+        let mut now = self.now();
+        now.open.clear();
+        now.is_changed();
+    }
+
+    pub(super) fn ends(&self, end: TaskEnd) {
+        let mut now = self.now();
+        now.open.clear();
+        now.message = match &end {
+            TaskEnd::Completed(_) => None,
+            TaskEnd::Failed(error) => Some(shown(&error.message)),
+            TaskEnd::Cancelled => now.message.take(),
+        };
+        now.end = Some(end);
+        now.is_changed();
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}

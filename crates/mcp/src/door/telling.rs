@@ -1,0 +1,108 @@
+//! What a call has to say in the end, to its own request or to whoever asks for its task.
+
+use std::sync::Arc;
+
+use rmcp::model::{ErrorCode, ErrorData};
+use serde_json::{Value, json};
+use toolcrib_core::{
+    BatchOptions, Caller, Decision, ErrorKind, LedgerError, Parked, Pending, Plan, Refusal,
+    Response, TicketError, TicketId, ToolError, ToolOutcome, Trace,
+};
+
+use super::client::Client;
+use super::house::{Claim, House};
+use super::result::result;
+use super::running::{End, Hold, Running, Visit};
+
+/// One call as it looks when it is over, and its ticket while it is not.
+pub(super) struct Telling<'a> {
+    pub(super) house: &'a Arc<dyn House>,
+    pub(super) client: &'a Client,
+    pub(super) plan: &'a Plan,
+    pub(super) visit: &'a Visit,
+    pub(super) tool: &'a str,
+}
+
+impl Telling<'_> {
+    /// The result, or the error where a client is told of it by its code.
+    pub(super) fn told(&self, response: &Response) -> Result<Value, ErrorData> {
+        match &response.outcome {
+            ToolOutcome::Failed(error) if self.is_of_protocol(error) => Err(error_data(error)),
+            ToolOutcome::Done(_)
+            | ToolOutcome::Failed(_)
+            | ToolOutcome::Denied { .. }
+            | ToolOutcome::Pending(_) => {
+                let promised = self.plan.get(self.tool).is_some_and(|tool| {
+                    let output = tool.listed.spec.output.as_ref();
+                    output.is_some_and(|schema| self.client.takes_output(schema))
+                });
+                Ok(result(response, promised, self.client))
+            }
+        }
+    }
+
+    /// Whether a client is told of an error by its code, and not a model by its words.
+    fn is_of_protocol(&self, error: &ToolError) -> bool {
+        let lacks =
+            |refusal: &Refusal| refusal.code == Refusal::CLIENT_LACKS && self.client.is_modern;
+        let is_sole = || self.house.sole(self.visit.profile.as_deref()).is_some();
+        let refusal = error.refusal.as_deref();
+        error.kind == ErrorKind::UnknownTool
+            || refusal.is_some_and(|refusal| lacks(refusal) || is_sole())
+    }
+
+    /// Redeems a ticket for whoever decided.
+    pub(super) fn redeem(
+        &self,
+        caller: Arc<Caller>,
+        ticket: TicketId,
+        decision: Decision,
+        trace: Option<Trace>,
+    ) -> Running {
+        let (house, profile) = (Arc::clone(self.house), self.visit.profile.clone());
+        Running::start(self.visit.clone(), self.client, Hold::WithItsClient, |options| {
+            let options = BatchOptions { trace, ..options };
+            let (of, id) = (Arc::clone(&caller), ticket.clone());
+            let redeeming = house.redeem(Claim { caller, profile, ticket, decision, options });
+            Box::pin(async move {
+                let redeemed = match redeeming.await {
+                    // Whoever comes second is told what came of the first.
+                    Err(TicketError::Used) => {
+                        house.redeemed(&of, &id).await.ok_or(TicketError::Used)
+                    }
+                    redeemed => redeemed,
+                };
+                End::of_call(redeemed)
+            })
+        })
+    }
+
+    /// The call under a ticket, as long as nobody decided about it.
+    pub(super) async fn parked(&self, ticket: &TicketId) -> Result<Option<Parked>, LedgerError> {
+        let open = self.house.tickets(&self.visit.caller).await?;
+        Ok(open.into_iter().find(|parked| &parked.ticket == ticket))
+    }
+}
+
+/// What a model reads of a question that a person put away without an answer.
+pub(super) fn undecided(pending: &Pending) -> String {
+    format!(
+        "Waiting for approval: {}. Nobody decided. The call has not run; it is kept under the \
+         ticket `{}`. Do not call it again: tell the user what you are waiting for",
+        pending.reason, pending.ticket
+    )
+}
+
+/// An error as the protocol has it.
+pub(super) fn error_data(error: &ToolError) -> ErrorData {
+    if let Some(refusal) = &error.refusal {
+        let code = ErrorCode(refusal.code);
+        return ErrorData::new(code, refusal.message.clone(), refusal.data.clone());
+    }
+    let kinds = [ErrorKind::InvalidCall, ErrorKind::InvalidArguments, ErrorKind::UnknownTool];
+    if kinds.contains(&error.kind) {
+        return ErrorData::invalid_params(error.message.clone(), None);
+    }
+    let after = error.retry_after.map(|after| json!({ "retryAfterMs": after.as_millis() }));
+    ErrorData::internal_error(error.message.clone(), after)
+}
