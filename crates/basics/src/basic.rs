@@ -40,7 +40,7 @@ where
     spec.category = Some(about.category.to_owned());
     spec.actions = vec![about.action.to_owned()];
     spec.idempotent = about.steady;
-    spec.output = Some(output::<R>());
+    spec.output = Some(output::<R>().into());
     Ok(tool_with(spec, move |arguments, _| ready(run(arguments).map(Json))))
 }
 

@@ -44,7 +44,7 @@ impl Listed {
     /// The schema of the arguments, compiled when it is first asked for. It is there: whether it
     /// compiles was tried before the tool was listed.
     pub fn schema(&self) -> Option<&Schema> {
-        self.compiled.get_or_init(|| Schema::compile(&self.spec.input).ok()).as_ref()
+        self.compiled.get_or_init(|| Schema::compile(&self.spec.input.value()).ok()).as_ref()
     }
 }
 
@@ -104,11 +104,11 @@ impl Catalog {
     /// The same with one more tool, after all others. `None`: its name is taken, or its schema
     /// cannot be used.
     pub fn with(&self, tool: Arc<dyn Tool>) -> Option<Self> {
-        let spec = Arc::new(tool.spec().clone());
+        let spec = tool.shared_spec();
         if self.owner(&spec.name).is_some() {
             return None;
         }
-        try_to_compile(&spec.input).ok()?;
+        try_to_compile(&spec.input.value()).ok()?;
         let fingerprint = spec.fingerprint();
         let mut catalog = Self {
             tools: self.tools.clone(),
@@ -201,7 +201,7 @@ impl Assembly<'_> {
         let compiled = match (reason, known) {
             (Some(reason), _) => Err(reason),
             (None, Some(known)) => Ok(known.compiled.clone()),
-            (None, None) => try_to_compile(&spec.input).map(|()| OnceLock::new()),
+            (None, None) => try_to_compile(&spec.input.value()).map(|()| OnceLock::new()),
         };
         match compiled {
             Ok(compiled) => {

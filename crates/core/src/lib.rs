@@ -27,6 +27,7 @@ pub mod moment;
 mod name;
 mod nearest;
 mod outcome;
+mod packed;
 mod plain;
 pub mod plan;
 mod policy;
@@ -62,6 +63,7 @@ pub use library::{
 pub use limits::CribLimits;
 pub use name::{InvalidName, LONGEST_NAME, SourceId, ToolName};
 pub use outcome::{ErrorKind, Pending, ToolError, ToolOutcome};
+pub use packed::Packed;
 pub use plan::{ChoiceScope, Exposure, Plan, PlanError, PlannedTool, Request, Warning, Why};
 pub use policy::{AllowAll, AskBeforeDestroying, Intent, Policy, Verdict};
 pub use redact::Redactor;

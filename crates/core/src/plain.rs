@@ -27,10 +27,10 @@ impl ToolSpec {
         let mut found =
             lines.chain(&mut self.approval).fold(false, |found, text| clean(text) | found);
         for schema in [&mut self.input].into_iter().chain(&mut self.output) {
-            found |= clean_texts(schema);
+            found |= schema.edit(clean_texts);
         }
         // The hints of the Model Context Protocol hold a title too.
-        found | self.extra.get_mut("annotations").is_some_and(clean_texts)
+        found | self.extra.edit(|extra| extra.get_mut("annotations").is_some_and(clean_texts))
     }
 }
 
@@ -131,13 +131,15 @@ mod tests {
         spec.title = Some("T\u{feff}".to_owned());
         spec.guidance.source = "\u{2066}Be good\u{2069}".to_owned();
         spec.input = json!({ "type": "object", "properties": {
-            "description": { "type": "string", "description": "A\u{200d}b", "enum": ["\n"] } } });
-        spec.extra.insert("annotations".into(), json!({ "title": "x\u{2028}" }));
+            "description": { "type": "string", "description": "A\u{200d}b", "enum": ["\n"] } } })
+        .into();
+        let hints = json!({ "annotations": { "title": "x\u{2028}" } });
+        spec.extra = hints.as_object().unwrap().clone().into();
         assert!(spec.unhide());
         assert_eq!(spec.description, "Reads a file.[2J\u{26a0}\u{fe0f}");
         assert_eq!((spec.title.as_deref(), spec.guidance.source.as_str()), (Some("T"), "Be good"));
-        assert_eq!(spec.input["properties"]["description"]["description"], "Ab");
-        assert_eq!(spec.extra["annotations"]["title"], "x");
+        assert_eq!(spec.input.value()["properties"]["description"]["description"], "Ab");
+        assert_eq!(spec.extra.value()["annotations"]["title"], "x");
         assert!(!spec.unhide());
     }
 

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::effect::Effect;
 use crate::fingerprint::Fingerprint;
 use crate::name::{InvalidName, SourceId, ToolName};
+use crate::packed::Packed;
 
 /// A tool as data: three texts (summary, description, schema) and the rules it lives under.
 ///
@@ -23,9 +24,9 @@ pub struct ToolSpec {
     pub summary: String,
     pub description: String,
     /// JSON Schema of the arguments: always an object.
-    pub input: Value,
+    pub input: Packed,
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub output: Option<Value>,
+    pub output: Option<Packed>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub category: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -62,8 +63,8 @@ pub struct ToolSpec {
     pub builtin: Map<String, Value>,
     pub origin: Origin,
     /// What the origin said besides, kept whole for those who pass it on (`_meta`, icons, ...).
-    #[serde(skip_serializing_if = "Map::is_empty", default)]
-    pub extra: Map<String, Value>,
+    #[serde(skip_serializing_if = "Packed::is_empty", default)]
+    pub extra: Packed<Map<String, Value>>,
 }
 
 fn yes() -> bool {
@@ -92,7 +93,7 @@ impl ToolSpec {
     /// Of something that is read and is no tool; its name may be longer than one of a tool.
     pub(crate) fn reader(name: ToolName, source: &SourceId) -> Self {
         let mut spec = Self::bare(name, Effect::Read, source.clone());
-        spec.input = serde_json::json!({ "type": "object" });
+        spec.input = serde_json::json!({ "type": "object" }).into();
         spec
     }
 
@@ -102,7 +103,7 @@ impl ToolSpec {
             title: None,
             summary: String::new(),
             description: String::new(),
-            input: serde_json::json!({ "type": "object", "properties": {} }),
+            input: serde_json::json!({ "type": "object", "properties": {} }).into(),
             output: None,
             category: None,
             actions: Vec::new(),
@@ -119,7 +120,7 @@ impl ToolSpec {
             deprecated: false,
             builtin: Map::new(),
             origin: Origin { source, name: None },
-            extra: Map::new(),
+            extra: Packed::default(),
         }
     }
 

@@ -23,6 +23,11 @@ pub trait Tool: Send + Sync {
     /// The spec as its author wrote it; a toolset may show another.
     fn spec(&self) -> &ToolSpec;
 
+    /// The same to keep. A source of many tools hands out the one that it has.
+    fn shared_spec(&self) -> Arc<ToolSpec> {
+        Arc::new(self.spec().clone())
+    }
+
     /// Runs one call. Only the executor can make a `CallContext`, so no path runs a tool
     /// without passing the gate.
     fn call<'a>(
@@ -102,8 +107,8 @@ where
     F: Fn(A, CallContext) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<R, ToolError>> + Send + 'static,
 {
-    spec.input = schemars::schema_for!(A).to_value();
-    if let Value::Object(schema) = &mut spec.input {
+    let mut input = schemars::schema_for!(A).to_value();
+    if let Value::Object(schema) = &mut input {
         // The name of a Rust type and the draft's address cost tokens and tell a model nothing.
         schema.shift_remove("title");
         schema.shift_remove("$schema");
@@ -112,6 +117,7 @@ where
         }
         schema.entry("properties").or_insert_with(|| Value::Object(Map::new()));
     }
+    spec.input = input.into();
     raw_tool(spec, move |arguments, context| {
         let started = arguments.read().map(|arguments| run(arguments, context));
         async move {
@@ -129,11 +135,11 @@ where
     F: Fn(Arguments, CallContext) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = ToolOutcome> + Send + 'static,
 {
-    Arc::new(Function { spec, run })
+    Arc::new(Function { spec: Arc::new(spec), run })
 }
 
 struct Function<F> {
-    spec: ToolSpec,
+    spec: Arc<ToolSpec>,
     run: F,
 }
 
@@ -144,6 +150,10 @@ where
 {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    fn shared_spec(&self) -> Arc<ToolSpec> {
+        Arc::clone(&self.spec)
     }
 
     fn call<'a>(

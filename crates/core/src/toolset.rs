@@ -38,8 +38,7 @@ pub struct Conflict {
 impl Toolset {
     /// Gathers tools; two of one name are a conflict.
     pub fn of(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Result<Self, Conflict> {
-        let shelved =
-            tools.into_iter().map(|tool| Shelved { spec: Arc::new(tool.spec().clone()), tool });
+        let shelved = tools.into_iter().map(|tool| Shelved { spec: tool.shared_spec(), tool });
         Self::gather(shelved)
     }
 

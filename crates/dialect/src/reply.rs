@@ -101,7 +101,7 @@ impl<'a> Reader<'a> {
         if self.rendering.altered.contains(tool)
             && let Some(planned) = self.plan.get(tool)
         {
-            arguments = restored(arguments, &planned.listed.spec.input, self.key);
+            arguments = restored(arguments, &planned.listed.spec.input.value(), self.key);
         }
         let mut call = Call::new(id, tool, arguments);
         call.wire = Wire { name, echo: item.echo };
@@ -213,8 +213,8 @@ pub(crate) fn pick(value: &Value, names: &[&str]) -> Map<String, Value> {
 /// The free text of a custom tool as the arguments of a tool: under the name of its only field
 /// that is a string, else under `input`.
 fn text_arguments(plan: &Plan, tool: &str, input: Option<&Value>) -> RawArguments {
-    let schema = plan.get(tool).map(|tool| &tool.listed.spec.input);
-    let fields = schema.and_then(|schema| schema.get("properties")).and_then(Value::as_object);
+    let schema = plan.get(tool).map(|tool| tool.listed.spec.input.value()).unwrap_or_default();
+    let fields = schema.get("properties").and_then(Value::as_object);
     let mut texts = fields
         .into_iter()
         .flatten()

@@ -56,7 +56,7 @@ impl Reading {
     }
 
     pub(crate) fn spec(&self) -> Arc<ToolSpec> {
-        Arc::new(self.tool.spec().clone())
+        self.tool.shared_spec()
     }
 
     /// What a caller is shown: the snapshot, with the tool if there is something to read.

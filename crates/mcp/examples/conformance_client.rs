@@ -140,9 +140,9 @@ impl Scene {
         let other = all.iter().find(|other| other.name != spec.name);
         match (name, other) {
             ("json_schema_echo", Some(other)) => {
-                Map::from_iter([("schema".to_owned(), other.input.clone())])
+                Map::from_iter([("schema".to_owned(), other.input.value())])
             }
-            _ => arguments(&spec.input),
+            _ => arguments(&spec.input.value()),
         }
     }
 

@@ -135,7 +135,8 @@ impl McpSource {
         let settings = self.pool.settings();
         let specs = specs::of(fetched.tools, id, settings, &fetched.instructions);
         let foreign = specs.taken.into_iter().map(|(name, spec)| {
-            Arc::new(Foreign { name, spec, pool: Arc::clone(&self.pool) }) as Arc<dyn Tool>
+            let (spec, pool) = (Arc::new(spec), Arc::clone(&self.pool));
+            Arc::new(Foreign { name, spec, pool }) as Arc<dyn Tool>
         });
         let toolset = Toolset::of(foreign).map_err(|conflict| {
             SourceError::new(format!("MCP server `{id}`: two tools of one name")).because(conflict)

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-use toolcrib_core::{Effect, Hints, Origin, SourceId, ToolName, ToolSpec};
+use toolcrib_core::{Effect, Hints, Origin, Packed, SourceId, ToolName, ToolSpec};
 
 use crate::settings::ServerSettings;
 use crate::status::LeftOut;
@@ -88,13 +88,13 @@ fn spec(tool: Value, source: &SourceId) -> Result<(String, ToolSpec), String> {
     let mut spec = ToolSpec::new(legal.as_str(), description, hints.effect())
         .map_err(|error| error.to_string())?;
     spec.title = title(&mut fields);
-    spec.input = input;
-    spec.output = output;
+    spec.input = input.into();
+    spec.output = output.map(Packed::new);
     spec.idempotent = hints.idempotent() || spec.effect == Effect::Read;
     let renamed = legal.as_str() != name;
     spec.origin = Origin { source: source.clone(), name: renamed.then(|| name.clone()) };
     // Annotations, icons, `_meta`, `execution` and whatever comes yet.
-    spec.extra = fields;
+    spec.extra = fields.into();
     Ok((name, spec))
 }
 

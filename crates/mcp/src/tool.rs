@@ -11,13 +11,17 @@ use crate::pool::Pool;
 pub(crate) struct Foreign {
     /// Its name at the server.
     pub(crate) name: String,
-    pub(crate) spec: ToolSpec,
+    pub(crate) spec: Arc<ToolSpec>,
     pub(crate) pool: Arc<Pool>,
 }
 
 impl Tool for Foreign {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    fn shared_spec(&self) -> Arc<ToolSpec> {
+        Arc::clone(&self.spec)
     }
 
     fn call<'a>(

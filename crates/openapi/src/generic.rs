@@ -40,7 +40,8 @@ pub(crate) fn spec(title: &str) -> Result<ToolSpec, InvalidName> {
         },
         "required": ["method", "path"],
         "additionalProperties": false,
-    });
+    })
+    .into();
     Ok(spec)
 }
 

@@ -35,7 +35,7 @@ pub struct Oracle {
 pub fn spec(name: &str, effect: Effect) -> ToolSpec {
     let mut spec = ToolSpec::new(name, format!("Does {name}."), effect)
         .unwrap_or_else(|error| unreachable!("a test names its tools well: {error}"));
-    spec.input = open_schema();
+    spec.input = open_schema().into();
     spec
 }
 

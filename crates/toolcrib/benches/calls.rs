@@ -40,7 +40,7 @@ fn tools(count: usize) -> Toolset {
     let tool = |place: usize| -> Arc<dyn Tool> {
         let mut spec = ToolSpec::new(format!("tool_{place}"), "Does nothing.", Effect::Read)
             .expect("the name is legal");
-        spec.input = schema();
+        spec.input = schema().into();
         raw_tool(spec, |_, _| async { ToolOutcome::Done(Content::text("ok")) })
     };
     Toolset::of((0..count).map(tool)).expect("the names differ")

@@ -1,6 +1,6 @@
 //! What callers see of the tools.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use toolcrib_basics::tools;
 use toolcrib_core::Effect;
 
@@ -45,13 +45,14 @@ fn every_tool_reads_only_and_is_described_to_its_last_field() {
         assert_eq!(spec.effect, Effect::Read, "{name}");
         assert!((20..=80).contains(&spec.summary.len()), "{name}: {}", spec.summary);
         assert!(spec.description.contains("Use it "), "{name}: when to use it");
-        assert_eq!(spec.input["additionalProperties"], json!(false), "{name}");
-        let fields = spec.input["properties"].as_object().unwrap();
+        assert_eq!(spec.input.value()["additionalProperties"], json!(false), "{name}");
+        let input = spec.input.value();
+        let fields = input["properties"].as_object().unwrap();
         assert!(!fields.is_empty(), "{name}");
         for (field, schema) in fields {
             assert!(schema["description"].is_string(), "{name}.{field}: {schema}");
         }
-        let output = spec.output.as_ref().unwrap();
+        let output = spec.output.as_ref().unwrap().value();
         assert_eq!(output["type"], json!("object"), "{name}: {output}");
         assert!(!output.to_string().contains("$ref"), "{name}: {output}");
     }
@@ -86,5 +87,5 @@ fn a_schema_names_limits_defaults_and_choices() {
         "properties": { "uuids": { "type": "array", "items": { "type": "string" } } },
         "required": ["uuids"],
     });
-    assert_eq!(shelved.spec.output, Some::<Value>(output));
+    assert_eq!(shelved.spec.output, Some(output.into()));
 }

@@ -6,6 +6,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
+use serde_json::Value;
 use toolcrib_core::{
     Arguments, BoxFuture, CallContext, Library, Redactor, Secret, Source, SourceError, Tool,
     ToolOutcome, ToolSpec, Toolset,
@@ -20,7 +21,7 @@ struct Masked {
 }
 
 struct MaskedTool {
-    spec: ToolSpec,
+    spec: Arc<ToolSpec>,
     tool: Arc<dyn Tool>,
     redactor: Arc<Redactor>,
 }
@@ -48,6 +49,7 @@ impl Source for Masked {
             let masked = tools.iter().map(|shelved| -> Arc<dyn Tool> {
                 let mut spec = ToolSpec::clone(&shelved.spec);
                 mask(&mut spec, &self.redactor);
+                let spec = Arc::new(spec);
                 let (tool, redactor) = (Arc::clone(&shelved.tool), Arc::clone(&self.redactor));
                 Arc::new(MaskedTool { spec, tool, redactor })
             });
@@ -95,13 +97,25 @@ fn mask(spec: &mut ToolSpec, redactor: &Redactor) {
     for text in texts.chain(guiding) {
         *text = redactor.text(text).into_owned();
     }
-    redactor.value(&mut spec.input);
-    spec.output.iter_mut().chain(spec.extra.values_mut()).for_each(|value| redactor.value(value));
+    for schema in [&mut spec.input].into_iter().chain(&mut spec.output) {
+        schema.edit(|schema| mask_values([schema], redactor));
+    }
+    spec.extra.edit(|extra| mask_values(extra.values_mut(), redactor));
+}
+
+/// Always tells of a change: whether there was one is nothing that a redactor says.
+fn mask_values<'a>(values: impl IntoIterator<Item = &'a mut Value>, redactor: &Redactor) -> bool {
+    values.into_iter().for_each(|value| redactor.value(value));
+    true
 }
 
 impl Tool for MaskedTool {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    fn shared_spec(&self) -> Arc<ToolSpec> {
+        Arc::clone(&self.spec)
     }
 
     fn call<'a>(

@@ -262,5 +262,5 @@ fn validate(
 
 /// How the tool is called, in one line.
 fn signature(tool: PlannedTool<'_>) -> String {
-    schema::signature(tool.listed.spec.name.as_str(), &tool.listed.spec.input)
+    schema::signature(tool.listed.spec.name.as_str(), &tool.listed.spec.input.value())
 }

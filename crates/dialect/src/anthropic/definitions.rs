@@ -43,7 +43,7 @@ struct Budget {
 impl Budget {
     /// In the order of the catalog; a tool that does not fit is sent without strict.
     fn compile(&mut self, spec: &ToolSpec) -> Result<Compiled, Unsayable> {
-        let strict = schema::within(&spec.input, &ANTHROPIC_STRICT, key)?;
+        let strict = schema::within(&spec.input.value(), &ANTHROPIC_STRICT, key)?;
         if !strict.strict || !spec.builtin.is_empty() {
             return Ok(strict);
         }
@@ -56,7 +56,7 @@ impl Budget {
             *self = Self { tools, optional, unions };
             return Ok(strict);
         }
-        let mut loose = schema::loose(&spec.input, key)?;
+        let mut loose = schema::loose(&spec.input.value(), key)?;
         loose.lost.push(Lost {
             path: String::new(),
             what: "strict: more tools, optional fields or choices than one request may have"
@@ -71,7 +71,7 @@ pub(super) fn render(plan: &Plan, strict: Strict) -> Rendering {
     let mut budget = Budget { tools: 20, optional: 24, unions: 16 };
     let mut drafts = Drafts::of(plan, &WAYS, |spec| match strict {
         Strict::On => budget.compile(spec),
-        Strict::Off => schema::loose(&spec.input, key),
+        Strict::Off => schema::loose(&spec.input.value(), key),
     });
     let tools = definitions(&drafts.tools);
     let chosen: Vec<_> = forced(plan, &drafts.names)

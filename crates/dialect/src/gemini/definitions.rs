@@ -36,7 +36,8 @@ pub(super) fn key(name: &str) -> Cow<'_, str> {
 }
 
 pub(super) fn render(plan: &Plan) -> Rendering {
-    let mut drafts = Drafts::of(plan, &WAYS, |spec| schema::within(&spec.input, &GEMINI, key));
+    let mut drafts =
+        Drafts::of(plan, &WAYS, |spec| schema::within(&spec.input.value(), &GEMINI, key));
     let mut declarations = Vec::with_capacity(drafts.tools.len());
     let mut builtins = Vec::new();
     for draft in &drafts.tools {

@@ -30,8 +30,8 @@ const WAYS: Ways = Ways {
 
 pub(super) fn render(plan: &Plan, strict: Strict) -> Rendering {
     let drafts = Drafts::of(plan, &WAYS, |spec| match strict {
-        Strict::On => schema::within(&spec.input, &OPENAI_STRICT, key),
-        Strict::Off => schema::loose(&spec.input, key),
+        Strict::On => schema::within(&spec.input.value(), &OPENAI_STRICT, key),
+        Strict::Off => schema::loose(&spec.input.value(), key),
     });
     let tools = drafts.tools.iter().map(|draft| match draft {
         Draft::Function(function) => definition(function),

@@ -19,8 +19,8 @@ const WAYS: Ways = Ways {
 
 pub(super) fn render(plan: &Plan, options: OpenAiResponses) -> Rendering {
     let mut drafts = Drafts::of(plan, &WAYS, |spec| match options.strict {
-        Strict::On => schema::within(&spec.input, &OPENAI_STRICT, key),
-        Strict::Off => schema::loose(&spec.input, key),
+        Strict::On => schema::within(&spec.input.value(), &OPENAI_STRICT, key),
+        Strict::Off => schema::loose(&spec.input.value(), key),
     });
     let tools = definitions(&drafts.tools, options.deferred);
     let mut chosen: Vec<Value> = Vec::new();

@@ -28,7 +28,7 @@ pub(crate) fn variants() -> Vec<(&'static str, Box<dyn Dialect>)> {
 
 pub(crate) fn spec(name: &str, description: &str, input: Value) -> ToolSpec {
     let mut spec = ToolSpec::new(name, description, Effect::Read).unwrap();
-    spec.input = input;
+    spec.input = input.into();
     spec
 }
 

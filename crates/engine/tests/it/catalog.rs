@@ -117,7 +117,8 @@ async fn a_late_clash_is_quarantined_and_shown_with_its_owner() {
 
 #[tokio::test(start_paused = true)]
 async fn a_name_stays_with_its_owner_while_its_tool_is_kept_out() {
-    let bad = tools(&["x"]).respec(|spec| spec.input = json!({"$ref": "http://127.0.0.1:9/x"}));
+    let bad =
+        tools(&["x"]).respec(|spec| spec.input = json!({"$ref": "http://127.0.0.1:9/x"}).into());
     let owner = Scripted::default()
         .then(NOW, Ok(tools(&["x"])))
         .then(NOW, Ok(bad))
@@ -239,7 +240,8 @@ async fn a_function_without_arguments_is_a_tool_and_one_of_a_string_is_kept_out(
 fn a_bad_schema_costs_one_tool() {
     let oracle = Oracle::default();
     let mut bad = spec("bad", Effect::Read);
-    bad.input = json!({"type": "object", "properties": {"x": {"$ref": "http://127.0.0.1:9/x"}}});
+    bad.input =
+        json!({"type": "object", "properties": {"x": {"$ref": "http://127.0.0.1:9/x"}}}).into();
     let crib =
         Crib::new([oracle.tool(bad, Behaviour::Echo), oracle.echo("good", Effect::Read)]).unwrap();
     assert_eq!(listed(&crib.catalog()), ["code/good"]);

@@ -9,7 +9,7 @@ use toolcrib_engine::lock::{Drift, DriftKind, Lock};
 use toolcrib_testkit::{Behaviour, Oracle, spec};
 
 fn with_input(input: Value) -> ToolSpec {
-    ToolSpec { input, ..spec("tool", Effect::Read) }
+    ToolSpec { input: input.into(), ..spec("tool", Effect::Read) }
 }
 
 fn pinned(spec: &ToolSpec) -> Lock {
@@ -205,7 +205,7 @@ fn every_kind_of_drift_is_told_with_what_changed() {
             .starts_with("breaking: `traits`")
     );
     assert_eq!(
-        told(&|spec| spec.output = Some(json!({ "type": "string" }))),
+        told(&|spec| spec.output = Some(json!({ "type": "string" }).into())),
         "breaking: the schema of its output changed"
     );
     let both = told(&|spec| {
@@ -415,7 +415,10 @@ fn changes_of_real_tools_are_told_for_what_they_are() {
         assert_eq!(Lock::parse(&lock.to_text()).unwrap(), lock);
         let mut told = |change: &'static str, edit: &dyn Fn(&mut Value)| {
             let mut after = before.clone();
-            edit(&mut after.input);
+            after.input.edit(|input| {
+                edit(input);
+                true
+            });
             for drift in lock.drift([&after]) {
                 *counts.entry((change, drift.kind.as_str())).or_insert(0) += 1;
             }

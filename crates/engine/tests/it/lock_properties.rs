@@ -11,7 +11,8 @@ use toolcrib_testkit::spec;
 const NAMES: [&str; 5] = ["a", "b", "c", "v", "n"];
 
 fn kind(before: &Value, after: &Value) -> Option<DriftKind> {
-    let with = |input: &Value| ToolSpec { input: input.clone(), ..spec("tool", Effect::Read) };
+    let with =
+        |input: &Value| ToolSpec { input: input.clone().into(), ..spec("tool", Effect::Read) };
     let mut lock = Lock::default();
     lock.accept(&with(before));
     lock.drift([&with(after)]).pop().map(|drift| drift.kind)
@@ -348,7 +349,7 @@ proptest! {
 
     #[test]
     fn any_two_values_can_be_compared(before in wild(), after in wild()) {
-        let with = |input: &Value| ToolSpec { input: input.clone(), ..spec("tool", Effect::Read) };
+        let with = |input: &Value| ToolSpec { input: input.clone().into(), ..spec("tool", Effect::Read) };
         let mut lock = Lock::default();
         lock.accept(&with(&before));
         let read = Lock::parse(&lock.to_text()).unwrap();

@@ -3,7 +3,7 @@
 use rmcp::model::{ClientCapabilities, ProtocolVersion};
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
-use toolcrib_core::Question;
+use toolcrib_core::{Packed, Question};
 
 use crate::block::Kinds;
 
@@ -63,9 +63,9 @@ impl Client {
     }
 
     /// Whether a tool may promise results of this schema.
-    pub(super) fn takes_output(&self, schema: &Value) -> bool {
-        let of_objects = schema.get("type").is_some_and(|kind| kind == "object");
-        self.is_modern || (self.has_structured && of_objects)
+    pub(super) fn takes_output(&self, schema: &Packed) -> bool {
+        let of_objects = || schema.value().get("type").is_some_and(|kind| kind == "object");
+        self.is_modern || (self.has_structured && of_objects())
     }
 }
 

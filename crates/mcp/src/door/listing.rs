@@ -10,6 +10,9 @@ use toolcrib_core::{Effect, Exposure, Fields, Plan, ToolSpec};
 
 use super::client::Client;
 
+/// In a schema, the header that an argument travels in.
+const HEADER: &str = "x-mcp-header";
+
 /// One page, and where the next one begins.
 pub(super) struct Page {
     pub(super) tools: Vec<Value>,
@@ -80,34 +83,37 @@ fn definition(spec: &ToolSpec, client: &Client, is_whole: bool) -> Value {
         put("title", json!(title));
     }
     put("description", json!(spec.description));
-    put("inputSchema", input(&spec.input));
+    put("inputSchema", input(spec.input.value()));
     if let Some(output) = spec.output.as_ref().filter(|schema| client.takes_output(schema)) {
-        put("outputSchema", without_headers(output));
+        put("outputSchema", without_headers(output.value()));
     }
+    let mut extra = spec.extra.value();
     if !is_whole {
-        put("annotations", annotations(spec));
+        put("annotations", annotations(spec, extra.shift_remove("annotations")));
     }
-    for (key, value) in &spec.extra {
+    for (key, value) in extra {
         // Which calls of this door become tasks is its own decision, whatever a server behind it
         // can do.
-        if key != "execution" && !tool.contains_key(key) {
-            tool.insert(key.clone(), value.clone());
+        if key != "execution" {
+            tool.entry(key).or_insert(value);
         }
     }
     Value::Object(tool)
 }
 
-/// The hints that hold here: an operator may know better than the origin.
-fn annotations(spec: &ToolSpec) -> Value {
-    let said = spec.extra.get("annotations").and_then(Value::as_object);
-    let mut hints = said.cloned().unwrap_or_default();
+/// The hints that hold here: an operator may know better than the origin, who `said` its own.
+fn annotations(spec: &ToolSpec, said: Option<Value>) -> Value {
+    let mut hints = match said {
+        Some(Value::Object(said)) => said,
+        _ => Map::new(),
+    };
     hints.insert("readOnlyHint".to_owned(), json!(spec.effect == Effect::Read));
     hints.insert("destructiveHint".to_owned(), json!(spec.effect == Effect::Destroy));
     hints.insert("idempotentHint".to_owned(), json!(spec.harmless_to_repeat()));
     Value::Object(hints)
 }
 
-fn input(schema: &Value) -> Value {
+fn input(schema: Value) -> Value {
     let mut schema = without_headers(schema);
     if let Value::Object(fields) = &mut schema {
         fields.entry("type").or_insert_with(|| json!("object"));
@@ -117,25 +123,26 @@ fn input(schema: &Value) -> Value {
 
 /// Parameters that travel as headers do so between us and the server behind us: this door takes
 /// all of them from the body, so that there is one value to check.
-fn without_headers(schema: &Value) -> Value {
-    strip(schema, false)
+fn without_headers(mut schema: Value) -> Value {
+    strip(&mut schema, false);
+    schema
 }
 
-fn strip(value: &Value, names: bool) -> Value {
+fn strip(value: &mut Value, names: bool) {
     match value {
         Value::Object(fields) => {
-            let kept = fields.iter().filter(|(key, value)| {
-                names || key.as_str() != "x-mcp-header" || !value.is_string()
-            });
-            let stripped = kept.map(|(key, value)| {
+            if !names && fields.get(HEADER).is_some_and(Value::is_string) {
+                fields.shift_remove(HEADER);
+            }
+            for (key, value) in fields {
                 let opens_names = !names && matches!(key.as_str(), "properties" | "$defs");
                 let is_data = !names && matches!(key.as_str(), "const" | "enum" | "default");
-                let value = if is_data { value.clone() } else { strip(value, opens_names) };
-                (key.clone(), value)
-            });
-            Value::Object(stripped.collect())
+                if !is_data {
+                    strip(value, opens_names);
+                }
+            }
         }
-        Value::Array(items) => Value::Array(items.iter().map(|item| strip(item, false)).collect()),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+        Value::Array(items) => items.iter_mut().for_each(|item| strip(item, false)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }

@@ -1,7 +1,7 @@
 //! Every operation of a document as what a request is built of, and the spec of its tool.
 
 use indexmap::IndexMap;
-use toolcrib_core::ToolSpec;
+use toolcrib_core::{Packed, ToolSpec};
 
 use super::arguments::Taken;
 use super::error::{DocumentError, Note, Notes, Refused, Report};
@@ -190,8 +190,8 @@ impl<'l> Context<'l> {
         let mut spec =
             spec::spec(name, &found.named().place(), &operation, found.operation, settings)
                 .map_err(|error| error.to_string())?;
-        spec.input = arguments(&mut self.sent, list, &operation.key)?;
-        spec.output = output;
+        spec.input = arguments(&mut self.sent, list, &operation.key)?.into();
+        spec.output = output.map(Packed::new);
         self.spent += weight(&operation) + spec.description.len();
         Ok((operation, spec))
     }

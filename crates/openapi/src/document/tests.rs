@@ -29,7 +29,8 @@ fn api(document: &Value) -> Api {
     let api = read_with(document, &settings()).expect("a document");
     for (_, spec) in &api.operations {
         for schema in [Some(&spec.input), spec.output.as_ref()].into_iter().flatten() {
-            Schema::compile(schema).unwrap_or_else(|error| panic!("{error}: {schema:#}"));
+            let schema = schema.value();
+            Schema::compile(&schema).unwrap_or_else(|error| panic!("{error}: {schema:#}"));
         }
     }
     api
@@ -68,7 +69,7 @@ fn sanitised(version: &str, schema: &Value) -> Value {
     let parameter = json!({ "name": "v", "in": "query", "schema": schema });
     let paths = json!({ "/a": { "get": { "parameters": [parameter] } } });
     let (_, spec) = one_of(&document(version, &paths, &json!({})));
-    spec.input["properties"]["v"].clone()
+    spec.input.value()["properties"]["v"].clone()
 }
 
 fn reasons(document: &Value) -> Vec<(String, String)> {

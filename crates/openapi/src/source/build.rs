@@ -73,7 +73,7 @@ pub(super) fn build(
 struct OperationTool {
     api: Arc<Api>,
     operation: Operation,
-    spec: ToolSpec,
+    spec: Arc<ToolSpec>,
     /// Its arguments say what is sent, and the operation is none of the document.
     is_generic: bool,
 }
@@ -81,6 +81,10 @@ struct OperationTool {
 impl Tool for OperationTool {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    fn shared_spec(&self) -> Arc<ToolSpec> {
+        Arc::clone(&self.spec)
     }
 
     fn call<'a>(
@@ -100,10 +104,10 @@ impl Tool for OperationTool {
     }
 }
 
-fn owned(mut spec: ToolSpec, id: &SourceId, settings: &ApiSettings) -> ToolSpec {
+fn owned(mut spec: ToolSpec, id: &SourceId, settings: &ApiSettings) -> Arc<ToolSpec> {
     spec.origin = Origin { source: id.clone(), ..spec.origin };
     spec.limits.timeout.get_or_insert(settings.timeout.saturating_add(SLACK));
-    spec
+    Arc::new(spec)
 }
 
 fn generic_tool(

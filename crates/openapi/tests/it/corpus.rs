@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
-use toolcrib_core::ToolSpec;
+use toolcrib_core::{Packed, ToolSpec};
 use toolcrib_json::schema::Schema;
 use toolcrib_openapi::{ApiSettings, Document, Report, inspect};
 
@@ -44,8 +44,8 @@ fn documents(folder: &Path) -> Vec<(String, String)> {
 /// Compiles the schemas of a tool, as the catalog does with its input.
 fn compile(document: &str, tool: &ToolSpec) -> usize {
     let schemas = [Some(&tool.input), tool.output.as_ref()];
-    for schema in schemas.into_iter().flatten() {
-        if let Err(error) = Schema::compile(schema) {
+    for schema in schemas.into_iter().flatten().map(Packed::value) {
+        if let Err(error) = Schema::compile(&schema) {
             panic!("{document}: `{}`: {error}\n{schema:#}", tool.name);
         }
     }
@@ -56,7 +56,7 @@ fn row(out: &mut impl Write, name: &str, tools: &[ToolSpec], report: &Report) {
     let outputs: usize = tools.iter().map(|tool| compile(name, tool)).sum();
     let (operations, refused) = (report.operations, report.refused.len());
     let notes = report.notes.len();
-    let sizes = tools.iter().map(|tool| tool.input.to_string().len());
+    let sizes = tools.iter().map(|tool| tool.input.value().to_string().len());
     let largest = sizes.max().unwrap_or_default();
     let figures = [operations, tools.len(), refused, tools.len() + outputs, notes, largest];
     write!(out, "{name:32}").unwrap();

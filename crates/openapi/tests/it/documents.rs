@@ -101,7 +101,7 @@ async fn a_document_is_read_from_a_file_with_those_beside_it() {
     beside("integer");
     let source = source(ApiSettings::new(Document::File(path.clone())));
     let kind = |tools: &toolcrib_core::Toolset| {
-        specs(tools)[0].input.pointer("/properties/limit/type").cloned()
+        specs(tools)[0].input.value().pointer("/properties/limit/type").cloned()
     };
     assert_eq!(kind(&source.load().await.unwrap()), Some(json!("integer")));
     // The document is the same, but it is not all there is.
@@ -132,7 +132,7 @@ async fn other_hosts_are_asked_for_documents_only_if_that_is_allowed() {
     let opened = ApiSettings { remote_references: true, network, ..plain };
     let tools = source(opened).load().await.unwrap();
     assert_eq!(other.lines(), ["GET /shared.json"]);
-    assert!(specs(&tools)[0].input.pointer("/properties/limit").is_some());
+    assert!(specs(&tools)[0].input.value().pointer("/properties/limit").is_some());
 }
 
 #[tokio::test]

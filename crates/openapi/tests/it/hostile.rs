@@ -114,12 +114,12 @@ async fn arguments_change_nothing_but_values() {
     for spec in &tools {
         let key = spec.origin.name.as_deref().unwrap();
         let Some((path, method)) = template(paths, key) else { continue };
-        let properties = spec.input["properties"].as_object().cloned().unwrap_or_default();
+        let properties = spec.input.value()["properties"].as_object().cloned().unwrap_or_default();
         let queries: BTreeSet<&str> = properties.keys().map(String::as_str).collect();
         let template = format!("/base{path}");
         for value in &values {
             let before = upstream.heard().len();
-            shop.call(spec.name.as_str(), &arguments(&spec.input, value)).await;
+            shop.call(spec.name.as_str(), &arguments(&spec.input.value(), value)).await;
             for heard in upstream.heard().iter().skip(before) {
                 sent += 1;
                 holds(heard, &host, (&template, &method), &queries);

@@ -118,7 +118,7 @@ async fn refused(document: &Path, count: usize, filling: Filling) -> Option<Vec<
     let step = tools.len() / count;
     let mut called = Vec::new();
     for spec in tools.iter().step_by(step.max(1)).take(count) {
-        let arguments = sample(&spec.input, filling);
+        let arguments = sample(&spec.input.value(), filling);
         let said = format!("{} {arguments}", spec.name);
         let call = Call::new("1", spec.name.as_str(), RawArguments::Value(arguments));
         let report = crib.run(&plan, vec![call]).await;

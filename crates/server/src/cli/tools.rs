@@ -55,7 +55,7 @@ fn brief(tool: &Listed) -> Value {
         "actions": spec.actions,
         "effect": spec.effect,
         "source": spec.origin.source,
-        "signature": signature(spec.name.as_str(), &spec.input),
+        "signature": signature(spec.name.as_str(), &spec.input.value()),
     })
 }
 
@@ -85,7 +85,7 @@ pub(super) fn show(room: &Room, output: &Output, name: &str) -> Result<End> {
         );
     };
     let (spec, listed) = (&tool.listed.spec, tool.listed);
-    let signature = signature(spec.name.as_str(), &spec.input);
+    let signature = signature(spec.name.as_str(), &spec.input.value());
     if output.json {
         let mut value = spec.to_json();
         if let Value::Object(fields) = &mut value {
@@ -112,6 +112,6 @@ pub(super) fn show(room: &Room, output: &Output, name: &str) -> Result<End> {
     }
     output.text("")?;
     output.heading("Arguments")?;
-    output.value(&spec.input)?;
+    output.value(&spec.input.value())?;
     Ok(End::Done)
 }

@@ -63,9 +63,9 @@ where
 {
     let mut spec = ToolSpec::new(name, format!("Plays `{name}`."), Effect::Read).unwrap();
     if name == "json_schema_2020_12_tool" {
-        spec.input = schema();
+        spec.input = schema().into();
     } else if input != json!({}) {
-        spec.input = input;
+        spec.input = input.into();
     }
     raw_tool(spec, move |_, context| {
         let running = run(context);

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
+use toolcrib_core::Packed;
 
 use super::{Api, body, document, read_with, settings};
 
@@ -25,7 +26,8 @@ fn size(api: &Api) -> usize {
     let schemas = api.operations.iter().map(|(_, spec)| (&spec.input, spec.output.as_ref()));
     schemas
         .map(|(input, output)| {
-            input.to_string().len() + output.map_or(0, |it| it.to_string().len())
+            let length = |packed: &Packed| packed.value().to_string().len();
+            length(input) + output.map_or(0, length)
         })
         .sum()
 }

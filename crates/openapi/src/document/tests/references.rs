@@ -60,7 +60,7 @@ async fn files_beside_the_document_are_read_and_refer_to_each_other() {
     let main = place.write("api/main.json", &document("3.1.0", &paths, &json!({})).to_string());
     let api = read_file(&main).await;
     assert_eq!(notes(&api), Vec::<String>::new());
-    let input = &api.operations[0].1.input;
+    let input = api.operations[0].1.input.value();
     let definition = |value: &serde_json::Value| {
         let pointer = value["$ref"].as_str().unwrap().trim_start_matches('#').to_owned();
         input.pointer(&pointer).unwrap()
@@ -103,7 +103,7 @@ async fn no_reference_leads_out_of_the_folder_of_the_document() {
         notes(&api).into_iter().filter(|it| it.contains("not loaded")).collect();
     // Two of them are the same file, which is asked for once.
     assert_eq!(loaded.len(), references.len() - 2, "{loaded:#?}");
-    let input = &api.operations[0].1.input;
+    let input = api.operations[0].1.input.value();
     assert_eq!(input.get("$defs"), None, "{input:#}");
 }
 
@@ -158,7 +158,7 @@ async fn the_separate_petstore_is_read_with_the_files_beside_it() {
         let (find, spec) = &api.operations[0];
         assert_eq!(find.key, "findPets");
         let arguments: Vec<_> = find.parameters.iter().map(|it| it.argument.as_str()).collect();
-        assert_eq!(arguments, ["tags", "limit"], "{}", spec.input);
+        assert_eq!(arguments, ["tags", "limit"], "{}", spec.input.value());
         // What every operation may answer with lies in a folder above.
         assert!(api.report.notes.iter().all(|note| note.about.contains("../common/Error")));
     }

@@ -145,7 +145,7 @@ fn fits(spec: &ToolSpec, query: &Query, words: &[String]) -> bool {
 }
 
 fn signature(tool: &Listed) -> String {
-    toolcrib::json::schema::signature(tool.spec.name.as_str(), &tool.spec.input)
+    toolcrib::json::schema::signature(tool.spec.name.as_str(), &tool.spec.input.value())
 }
 
 fn brief(tool: &Listed) -> Value {

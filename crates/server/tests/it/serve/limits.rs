@@ -172,15 +172,15 @@ fn one_caller_and_all_of_them_have_the_places_that_are_set() {
             now["running"].as_array().is_some_and(|running| running.len() == count)
         })
     };
-    let first = nap(&serving, &serving.token, 6_000);
+    let first = nap(&serving, &serving.token, 15_000);
     assert!(running(&serving.token, 1));
-    let second = nap(&serving, &serving.token, 6_000);
+    let second = nap(&serving, &serving.token, 15_000);
     // The caller has no place left to look with, and the others have.
     let refused = || serving.ask("GET", "/v1/tools", "");
     assert!(eventually(|| refused().problem() == "429 too-many"));
     assert!(is_told_when_to_come(&refused()));
     assert_eq!(serving.ask_as(&two, "GET", "/v1/tools", "").status, 200);
-    let third = nap(&serving, &two, 5_000);
+    let third = nap(&serving, &two, 14_000);
     let full = || serving.ask_as(&three, "GET", "/v1/tools", "");
     assert!(eventually(|| full().problem() == "503 unavailable"));
     assert!(is_told_when_to_come(&full()));
