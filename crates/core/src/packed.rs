@@ -65,6 +65,15 @@ impl<T> Packed<T> {
     pub fn is_empty(&self) -> bool {
         matches!(self.0, Form::Empty)
     }
+
+    /// Whether a word of plain letters may stand in it; `false` is certain, and cheap to learn.
+    pub fn may_hold(&self, word: &str) -> bool {
+        match &self.0 {
+            Form::Empty => false,
+            Form::Text(text) => text.contains(word),
+            Form::Whole(_) => true,
+        }
+    }
 }
 
 impl<T> Default for Packed<T> {

@@ -25,6 +25,7 @@ mod reading;
 mod result;
 mod running;
 mod seal;
+mod sessions;
 mod settings;
 mod short;
 mod stdio;
@@ -41,6 +42,7 @@ use toolcrib_core::Caller;
 
 use desk::Room;
 pub use house::{Asking, Claim, House};
+use sessions::Sessions;
 pub use settings::DoorSettings;
 pub use stdio::StdioError;
 use tasks::Tasks;
@@ -55,7 +57,8 @@ impl Door {
     pub fn new(house: Arc<dyn House>, settings: DoorSettings) -> Self {
         let waiting = Waiting::new(settings.most_waiting, settings.patience);
         let tasks = Tasks::new(&settings);
-        let (whole, sessions) = (Whole::default(), Arc::default());
+        let sessions = Sessions::new(Arc::clone(&house), settings.most_awake);
+        let whole = Whole::default();
         Self(Arc::new(Room { house, settings, waiting, tasks, whole, sessions }))
     }
 
@@ -68,8 +71,13 @@ impl Door {
     }
 
     /// How many sessions of older clients are open.
-    pub async fn sessions(&self) -> usize {
-        self.0.sessions.sessions.read().await.len()
+    pub fn sessions(&self) -> usize {
+        self.0.sessions.count()
+    }
+
+    /// How many of them are awake: something is asked of them, or was just now.
+    pub fn awake(&self) -> usize {
+        self.0.sessions.awake()
     }
 
     /// Resolves once no call of a task runs any more: for an end without clients that could ask.

@@ -14,7 +14,7 @@ use rmcp::model::{
     ServerConfig, SubscriptionFilter, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::SessionRestoreMarker;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -25,14 +25,16 @@ use toolcrib_core::{
 
 use super::calling::{self, Marks};
 use super::client::Client;
-use super::following::{self, Followed};
+use super::following::{self, Followed, Telling};
 use super::greeting;
 use super::house::{Asking, House};
+use super::http::SESSION;
 use super::line::Line;
 use super::listing;
 use super::once;
 use super::outgoing::{self, Out};
 use super::reading::{self, Reading};
+use super::sessions::Sessions;
 use super::settings::DoorSettings;
 use super::tasks::Tasks;
 use super::waiting::Waiting;
@@ -47,7 +49,7 @@ pub(super) struct Room {
     pub(super) tasks: Tasks,
     pub(super) whole: Whole,
     /// Of the clients over HTTP.
-    pub(super) sessions: Arc<LocalSessionManager>,
+    pub(super) sessions: Arc<Sessions>,
 }
 
 /// What the way in knows of a request.
@@ -77,6 +79,7 @@ pub(super) struct Desk {
     entrance: Option<Entrance>,
     level: Mutex<LogLevel>,
     followed: Followed,
+    telling: Telling,
 }
 
 /// The revisions that this door speaks.
@@ -89,7 +92,9 @@ pub(super) const REVISIONS: &[ProtocolVersion] = &[
 
 impl Desk {
     pub(super) fn new(room: Arc<Room>, entrance: Option<Entrance>) -> Self {
-        Self { room, entrance, level: Mutex::new(LogLevel::Info), followed: Followed::default() }
+        let level = Mutex::new(LogLevel::Info);
+        let (followed, telling) = (Followed::default(), Telling::default());
+        Self { room, entrance, level, followed, telling }
     }
 
     /// Who comes, as authentication said; without that there is no way in.
@@ -130,6 +135,17 @@ impl Desk {
         Ok(Reading::new(self, self.line(context), entrance, Inquiry { about, params }))
     }
 
+    fn set(&self, level: LogLevel) {
+        *self.level.lock().unwrap_or_else(PoisonError::into_inner) = level;
+    }
+
+    /// Tells how many resources its client follows now.
+    fn follows(&self, extensions: &Extensions) {
+        if let Some(id) = session(extensions) {
+            self.room.sessions.follows(id, self.followed.count());
+        }
+    }
+
     fn line(&self, context: RequestContext<RoleServer>) -> Line {
         let client = Client::of(&context);
         let named = context.meta.get("io.modelcontextprotocol/logLevel").and_then(Value::as_str);
@@ -141,6 +157,12 @@ impl Desk {
         let (id, patience) = (context.id.clone(), self.room.settings.patience);
         Line { id, context: Some(context), client, level, patience }
     }
+}
+
+/// What the SDK calls the session of a request over HTTP.
+fn session(extensions: &Extensions) -> Option<&str> {
+    let parts = extensions.get::<http::request::Parts>()?;
+    parts.headers.get(SESSION)?.to_str().ok()
 }
 
 /// Fails where a door that stands for one source has no such methods.
@@ -172,6 +194,10 @@ impl ServerHandler for Desk {
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
         context.peer.set_peer_info(request.clone());
+        let woken = context.extensions.get::<SessionRestoreMarker>();
+        if let Some(level) = woken.and_then(|woken| self.room.sessions.level(&woken.id)) {
+            self.set(level);
+        }
         let config = self.negotiate_initialize(&request)?;
         let entrance = self.entrance(&context.extensions)?;
         greeting::initialize(self, &self.line(context), &entrance, config)
@@ -321,7 +347,10 @@ impl ServerHandler for Desk {
     ) -> Result<(), ErrorData> {
         let named = serde_json::to_value(request.level).unwrap_or_default();
         let lowest = named.as_str().and_then(level).unwrap_or(LogLevel::Info);
-        *self.level.lock().unwrap_or_else(PoisonError::into_inner) = lowest;
+        self.set(lowest);
+        if let Some(id) = session(&context.extensions) {
+            self.room.sessions.set_level(id, lowest);
+        }
         let Entrance { caller, profile, session, .. } = self.entrance(&context.extensions)?;
         if self.room.house.sole(profile.as_deref()).is_some() {
             let params = Fields::from_iter([("level".to_owned(), named)]);
@@ -341,7 +370,9 @@ impl ServerHandler for Desk {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let entrance = self.entrance(&context.extensions)?;
-        self.followed.begin(&self.room, entrance, request.uri, context.peer).await
+        self.followed.begin(&self.room, entrance, request.uri, context.peer).await?;
+        self.follows(&context.extensions);
+        Ok(())
     }
 
     async fn unsubscribe(
@@ -351,11 +382,15 @@ impl ServerHandler for Desk {
     ) -> Result<(), ErrorData> {
         self.entrance(&context.extensions)?;
         self.followed.end(&request.uri);
+        self.follows(&context.extensions);
         Ok(())
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        following::tell_lists(Arc::clone(&self.room.house), context.peer);
+        let NotificationContext { peer, extensions, .. } = context;
+        let woken = extensions.get::<SessionRestoreMarker>();
+        let missed = || woken.map(|woken| self.room.sessions.missed(&woken.id)).unwrap_or_default();
+        self.telling.begin(&self.room.house, peer, missed);
     }
 
     fn accepted_subscription_filter(

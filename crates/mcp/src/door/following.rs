@@ -1,13 +1,15 @@
 //! What a client is told without asking: that lists changed, and that a resource it follows did.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::{BoxFuture, FutureExt as _};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
-use rmcp::model::{ErrorData, ResourceUpdatedNotification, ResourceUpdatedNotificationParam};
-use rmcp::service::{Peer, RoleServer, SubscriptionContext};
+use rmcp::model::{
+    ErrorData, ResourceUpdatedNotification, ResourceUpdatedNotificationParam, ServerNotification,
+};
+use rmcp::service::{Peer, RoleServer, ServiceError, SubscriptionContext};
 use tokio::task::AbortHandle;
 use toolcrib_core::{Following, Kind, Visitor};
 
@@ -21,10 +23,30 @@ pub(super) const MOST: usize = 64;
 const LOOK: Duration = Duration::from_secs(30);
 
 /// A list of which changes are told.
-#[derive(Clone, Copy)]
-enum List {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum List {
     Tools,
     Offers(Kind),
+}
+
+impl List {
+    /// The list whose change is told by this.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the SDK's messages grow with every release"
+    )]
+    pub(super) fn of(told: &ServerNotification) -> Option<Self> {
+        match told {
+            ServerNotification::ToolListChangedNotification(_) => Some(Self::Tools),
+            ServerNotification::PromptListChangedNotification(_) => {
+                Some(Self::Offers(Kind::Prompt))
+            }
+            ServerNotification::ResourceListChangedNotification(_) => {
+                Some(Self::Offers(Kind::Resource))
+            }
+            _ => None,
+        }
+    }
 }
 
 const LISTS: [List; 3] = [List::Tools, List::Offers(Kind::Prompt), List::Offers(Kind::Resource)];
@@ -37,28 +59,67 @@ fn changed(house: &Arc<dyn House>, list: List) -> BoxFuture<'static, List> {
     changed.map(move |()| list).boxed()
 }
 
-/// Tells a session of an older client of changed lists, for as long as it lasts.
-pub(super) fn tell_lists(house: Arc<dyn House>, peer: Peer<RoleServer>) {
-    let mut changes: FuturesUnordered<_> =
-        LISTS.iter().map(|list| changed(&house, *list)).collect();
-    tokio::spawn(async move {
-        while !peer.is_transport_closed() {
-            let list = tokio::select! {
-                Some(list) = changes.next() => list,
-                // A session may end while nothing changes.
-                () = tokio::time::sleep(LOOK) => continue,
-            };
-            changes.push(changed(&house, list));
-            let told = match list {
-                List::Tools => peer.notify_tool_list_changed().await,
-                List::Offers(Kind::Prompt) => peer.notify_prompt_list_changed().await,
-                List::Offers(_) => peer.notify_resource_list_changed().await,
-            };
-            if told.is_err() {
-                break;
-            }
+/// Resolve when their list changes from now on.
+pub(super) fn changes(house: &Arc<dyn House>) -> Vec<BoxFuture<'static, List>> {
+    LISTS.iter().map(|list| changed(house, *list)).collect()
+}
+
+/// Whoever tells a session of an older client of changed lists; it ends with this.
+#[derive(Default)]
+pub(super) struct Telling(OnceLock<AbortHandle>);
+
+impl Telling {
+    /// `missed`: what it was not told yet, asked for after the beginning.
+    pub(super) fn begin(
+        &self,
+        house: &Arc<dyn House>,
+        peer: Peer<RoleServer>,
+        missed: impl FnOnce() -> Vec<List>,
+    ) {
+        self.0.get_or_init(|| {
+            let changes = changes(house).into_iter().collect();
+            let telling = tell_lists(Arc::clone(house), peer, missed(), changes);
+            tokio::spawn(telling).abort_handle()
+        });
+    }
+}
+
+impl Drop for Telling {
+    fn drop(&mut self) {
+        self.0.get().map(AbortHandle::abort);
+    }
+}
+
+async fn tell_lists(
+    house: Arc<dyn House>,
+    peer: Peer<RoleServer>,
+    missed: Vec<List>,
+    mut changes: FuturesUnordered<BoxFuture<'static, List>>,
+) {
+    for list in missed {
+        if tell(&peer, list).await.is_err() {
+            return;
         }
-    });
+    }
+    while !peer.is_transport_closed() {
+        let list = tokio::select! {
+            Some(list) = changes.next() => list,
+            // A session may end while nothing changes.
+            () = tokio::time::sleep(LOOK) => continue,
+        };
+        changes.push(changed(&house, list));
+        if tell(&peer, list).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn tell(peer: &Peer<RoleServer>, list: List) -> Result<(), ServiceError> {
+    match list {
+        List::Tools => peer.notify_tool_list_changed().await,
+        List::Offers(Kind::Prompt) => peer.notify_prompt_list_changed().await,
+        List::Offers(_) => peer.notify_resource_list_changed().await,
+    }
 }
 
 /// What the session of an older client follows.
@@ -99,6 +160,10 @@ impl Followed {
             before.abort();
         }
         Ok(())
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.all().len()
     }
 
     pub(super) fn end(&self, uri: &str) {

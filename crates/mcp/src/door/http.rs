@@ -10,7 +10,6 @@ use axum::routing::any;
 use futures_util::StreamExt as _;
 use http::header::{HOST, ORIGIN, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
 use toolcrib_core::{Caller, Trace};
@@ -19,9 +18,10 @@ use toolcrib_json::repair::read_strict;
 use super::desk::{Desk, Entrance, Room};
 use super::once;
 use super::seal::Seal;
+use super::sessions::Sessions;
 use super::short::{Hosts, Plain};
 
-const SESSION: &str = "mcp-session-id";
+pub(super) const SESSION: &str = "mcp-session-id";
 /// Who reads the first of two and who reads the last would not mean the same.
 const ONCE: [&str; 4] = [SESSION, "mcp-protocol-version", "mcp-method", "mcp-name"];
 
@@ -30,8 +30,8 @@ struct Porch(Arc<Inner>);
 
 struct Inner {
     room: Arc<Room>,
-    sessions: Arc<LocalSessionManager>,
-    service: StreamableHttpService<Desk, LocalSessionManager>,
+    sessions: Arc<Sessions>,
+    service: StreamableHttpService<Desk, Sessions>,
     seal: Seal,
     hosts: Hosts,
 }
@@ -39,13 +39,14 @@ struct Inner {
 pub(super) fn router(room: Arc<Room>) -> Router {
     let sessions = Arc::clone(&room.sessions);
     let settings = &room.settings;
-    let config = StreamableHttpServerConfig::default()
+    let mut config = StreamableHttpServerConfig::default()
         .with_allowed_hosts(settings.hosts.clone())
         .with_allowed_origins(settings.origins.clone())
         .enforce_origin_validation()
         .with_max_request_body_bytes(settings.largest_request)
         .with_json_response(true);
     let hosts = Hosts::new(&settings.hosts);
+    config.session_store = Some(Arc::<Sessions>::clone(&sessions));
     let of_desk = Arc::clone(&room);
     let make = move || Ok(Desk::new(Arc::clone(&of_desk), None));
     let service = StreamableHttpService::new(make, Arc::clone(&sessions), config);
@@ -91,7 +92,7 @@ impl Inner {
         let key = message.as_ref().and_then(once::proposed).map(Arc::new);
         let begins = |message: &Value| message.get("method").is_some_and(|is| is == "initialize");
         if message.as_ref().is_some_and(begins) {
-            self.room_for_one_more().await?;
+            self.room_for_one_more()?;
         }
         let is_alone = session.is_none();
         let entrance = Entrance { caller, profile, session, trace, key };
@@ -143,8 +144,8 @@ impl Inner {
         Ok(Some(conversation))
     }
 
-    async fn room_for_one_more(&self) -> Result<(), (StatusCode, &'static str)> {
-        if self.sessions.sessions.read().await.len() < self.room.settings.most_sessions {
+    fn room_for_one_more(&self) -> Result<(), (StatusCode, &'static str)> {
+        if self.sessions.count() < self.room.settings.most_sessions {
             return Ok(());
         }
         Err((StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open: try again later"))

@@ -28,6 +28,9 @@ pub struct DoorSettings {
     pub most_tasks: usize,
     /// Sessions of older clients at the same time.
     pub most_sessions: usize,
+    /// Sessions that stay awake while nothing is asked of them, for a while. The others take a
+    /// tenth of the memory, and a moment longer to answer the next request.
+    pub most_awake: usize,
     /// What a client is told about the tools as a whole.
     pub instructions: Option<String>,
 }
@@ -46,6 +49,7 @@ impl Default for DoorSettings {
             task_life: Duration::from_mins(30),
             most_tasks: 1_000,
             most_sessions: 10_000,
+            most_awake: 32,
             instructions: None,
         }
     }

@@ -145,8 +145,12 @@ fn locked(all: &All) -> MutexGuard<'_, HashMap<String, Arc<Task>>> {
 
 /// Whether a client must take tasks to call this tool.
 pub(super) fn is_required(spec: &ToolSpec) -> bool {
-    let said = spec.extra.get("_meta").and_then(|meta| meta.get(KEY));
-    said.and_then(Value::as_str) == Some("required")
+    // Asked of every call, and said of few tools.
+    spec.extra.may_hold(KEY) && {
+        let extra = spec.extra.value();
+        let said = extra.get("_meta").and_then(|meta| meta.get(KEY));
+        said.and_then(Value::as_str) == Some("required")
+    }
 }
 
 /// What a client is told that does not say that it takes tasks.

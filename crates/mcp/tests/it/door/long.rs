@@ -68,7 +68,9 @@ where
 {
     let mut spec = ToolSpec::new(name, format!("Plays `{name}`."), Effect::Read).unwrap();
     if name == "failing_job" {
-        spec.extra.insert("_meta".to_owned(), json!({ "toolcrib/tasks": "required" }));
+        spec.extra.edit(|extra| {
+            extra.insert("_meta".to_owned(), json!({ "toolcrib/tasks": "required" })).is_none()
+        });
     }
     raw_tool(spec, move |arguments, context| {
         let running = run(arguments.into_value(), context);

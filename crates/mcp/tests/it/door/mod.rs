@@ -12,6 +12,7 @@ mod plain;
 mod python;
 mod raw;
 mod shelves;
+mod sleeping;
 mod suite;
 mod support;
 mod tasks;

@@ -13,12 +13,19 @@ use super::house::Home;
 
 /// The address of a door; the `x-caller` of a request is its caller, as if it had proved it.
 pub(crate) async fn open(crib: Crib, left_out: &[&str], settings: DoorSettings) -> String {
+    serve(&door(crib, left_out, settings)).await
+}
+
+pub(crate) fn door(crib: Crib, left_out: &[&str], settings: DoorSettings) -> Door {
     let left_out = left_out.iter().map(|name| (*name).to_owned()).collect();
-    open_home(Home { left_out, ..Home::of(crib) }, settings).await
+    Door::new(Arc::new(Home { left_out, ..Home::of(crib) }), settings)
 }
 
 pub(crate) async fn open_home(home: Home, settings: DoorSettings) -> String {
-    let door = Door::new(Arc::new(home), settings);
+    serve(&Door::new(Arc::new(home), settings)).await
+}
+
+pub(crate) async fn serve(door: &Door) -> String {
     let log_in = from_fn(log_in);
     let router = door.router().layer(log_in);
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -353,7 +353,9 @@ async fn a_task_that_nobody_asks_about_ends_and_is_gone() {
 async fn a_tool_that_must_be_a_task_refuses_who_takes_none() {
     let oracle = Oracle::default();
     let mut long = spec("long", Effect::Read);
-    long.extra.insert("_meta".to_owned(), json!({ "toolcrib/tasks": "required" }));
+    long.extra.edit(|extra| {
+        extra.insert("_meta".to_owned(), json!({ "toolcrib/tasks": "required" })).is_none()
+    });
     let tools = Toolset::of([oracle.tool(long, toolcrib_testkit::Behaviour::Echo)]).unwrap();
     let url = open(Crib::of(tools), &["long"], settings()).await;
     let refused = call(&url, "ann", "long", json!({})).await;

@@ -41,7 +41,7 @@ pub(crate) async fn families(house: &House) -> Vec<Family> {
     families.push(running);
     families.extend(of_sources(&house.live.crib().sources()));
     let about = "Sessions of MCP clients of older revisions.";
-    let sessions = u64::try_from(house.door.sessions().await).unwrap_or(u64::MAX);
+    let sessions = u64::try_from(house.door.sessions()).unwrap_or(u64::MAX);
     families.push(Family::gauge("toolcrib.sessions", about).count(&[], sessions));
     if let Some(audit) = &house.telemetry.audit {
         let (written, owed) = audit.counts();

@@ -1,0 +1,244 @@
+//! Sessions of older clients over HTTP, of which those that are idle sleep.
+//!
+//! The SDK serves a session by three tasks and seven channels: some 60 KiB, whether anything is
+//! said or not. A session of which nothing is awaited is let go of but for its greeting. Its next
+//! request finds it asleep, and the SDK greets it in its client's place before it goes on.
+
+mod keeper;
+mod vigil;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
+use rmcp::transport::streamable_http_server::{SessionId, SessionManager as _};
+use tokio::sync::Notify;
+use tokio::time::Instant;
+use toolcrib_core::LogLevel;
+
+use super::following::{self, List};
+use super::house::House;
+use vigil::{Streaming, Vigil};
+
+/// For so long a session stays awake with nothing to do, so that one of which much is asked is not
+/// greeted each time.
+const REST: Duration = Duration::from_secs(10);
+/// How often it is looked which of them may sleep, and which are forgotten.
+const LOOK: Duration = Duration::from_secs(1);
+/// For so long a session lives of which nothing is heard.
+const LIFE: Duration = SessionConfig::DEFAULT_KEEP_ALIVE;
+/// How long a session may take to fall asleep.
+const FALL: Duration = Duration::from_secs(6);
+
+pub(super) struct Sessions {
+    local: LocalSessionManager,
+    house: Arc<dyn House>,
+    /// So many stay awake with nothing to do.
+    most_awake: usize,
+    all: Mutex<All>,
+    is_swept: AtomicBool,
+    own: Weak<Self>,
+}
+
+#[derive(Default)]
+struct All {
+    known: HashMap<SessionId, Session>,
+    /// Of those that are awake.
+    vigils: HashMap<SessionId, Arc<Vigil>>,
+}
+
+#[derive(Default)]
+struct Session {
+    /// The parameters of `initialize`, as JSON; empty until they were answered.
+    greeting: Box<str>,
+    level: Option<LogLevel>,
+    state: State,
+    /// Of one that sleeps or has just woken: the lists whose change its client was not told of.
+    untold: Vec<List>,
+    /// Of one that sleeps or has just woken: resolve when a list changes after it fell asleep.
+    changes: Vec<BoxFuture<'static, List>>,
+}
+
+#[derive(Default)]
+enum State {
+    #[default]
+    Awake,
+    /// Since it was used last. Whoever waits for it to sleep is told.
+    Falling(Instant, Arc<Notify>),
+    Asleep(Instant),
+}
+
+impl Sessions {
+    pub(super) fn new(house: Arc<dyn House>, most_awake: usize) -> Arc<Self> {
+        Arc::new_cyclic(|own| Self {
+            local: LocalSessionManager::default(),
+            house,
+            most_awake,
+            all: Mutex::default(),
+            is_swept: AtomicBool::new(false),
+            own: own.clone(),
+        })
+    }
+
+    fn all(&self) -> MutexGuard<'_, All> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many are open.
+    pub(super) fn count(&self) -> usize {
+        self.all().known.len()
+    }
+
+    pub(super) fn awake(&self) -> usize {
+        self.all().vigils.len()
+    }
+
+    /// Keeps what a session is to come back with.
+    pub(super) fn set_level(&self, id: &str, level: LogLevel) {
+        if let Some(session) = self.all().known.get_mut(id) {
+            session.level = Some(level);
+        }
+    }
+
+    pub(super) fn level(&self, id: &str) -> Option<LogLevel> {
+        self.all().known.get(id)?.level
+    }
+
+    /// A session that follows resources does not sleep.
+    pub(super) fn follows(&self, id: &str, resources: usize) {
+        if let Some(vigil) = self.vigil(id) {
+            vigil.follows(resources);
+        }
+    }
+
+    /// The lists that changed while it slept, or before and nobody listened: whoever asks is about
+    /// to tell its client.
+    pub(super) fn missed(&self, id: &str) -> Vec<List> {
+        let All { known, vigils } = &mut *self.all();
+        let (Some(session), Some(vigil)) = (known.get_mut(id), vigils.get(id)) else {
+            return Vec::new();
+        };
+        let mut missed = std::mem::take(&mut session.untold);
+        let changes = std::mem::take(&mut session.changes);
+        for list in changes.into_iter().filter_map(FutureExt::now_or_never) {
+            if !missed.contains(&list) {
+                missed.push(list);
+            }
+        }
+        vigil.owe(missed.clone());
+        missed
+    }
+
+    fn vigil(&self, id: &str) -> Option<Arc<Vigil>> {
+        self.all().vigils.get(id).map(Arc::clone)
+    }
+
+    fn streaming(&self, id: &str, listens: bool) -> Option<Streaming> {
+        let vigil = self.vigil(id)?;
+        let streaming = vigil.stream(listens);
+        vigil.arrived();
+        Some(streaming)
+    }
+
+    /// Lets those sleep that have rested for [`REST`]; `make_room`: also those that have rested
+    /// longest, where there are too many of them.
+    async fn let_sleep(&self, make_room: bool) {
+        let mut falling = Vec::new();
+        {
+            let All { known, vigils } = &mut *self.all();
+            let now = Instant::now();
+            let idle = vigils.iter().filter_map(|(id, vigil)| {
+                let greeted = known.get(id).is_some_and(|session| !session.greeting.is_empty());
+                Some((vigil.idle_since().filter(|_| greeted)?, Arc::clone(id)))
+            });
+            let mut idle: Vec<_> = idle.collect();
+            idle.sort_unstable();
+            let more = if make_room { idle.len().saturating_sub(self.most_awake) } else { 0 };
+            for (place, (since, id)) in idle.into_iter().enumerate() {
+                let rested = place < more || now.duration_since(since) > REST;
+                if rested
+                    && let (Some(session), Some(vigil)) = (known.get_mut(&id), vigils.remove(&id))
+                {
+                    session.state = State::Falling(since, Arc::default());
+                    session.untold.extend(vigil.untold());
+                    if session.changes.is_empty() {
+                        session.changes = following::changes(&self.house);
+                    }
+                    falling.push(id);
+                }
+            }
+        }
+        for id in falling {
+            // It may have ended by itself meanwhile.
+            let _ = self.local.close_session(&id).await;
+        }
+    }
+
+    /// Has somebody look after them for as long as there are any.
+    fn look_after(&self) {
+        if self.is_swept.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let sessions = Weak::clone(&self.own);
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(LOOK).await;
+                let Some(sessions) = sessions.upgrade() else { return };
+                sessions.let_sleep(false).await;
+                if sessions.forget() {
+                    return;
+                }
+            }
+        });
+    }
+
+    /// Forgets those that nobody came back to; `true`: there are none any more.
+    fn forget(&self) -> bool {
+        let mut all = self.all();
+        let now = Instant::now();
+        all.known.retain(|_, session| match session.state {
+            State::Asleep(used) => now.duration_since(used) < LIFE,
+            State::Awake | State::Falling(..) => true,
+        });
+        let is_over = all.known.is_empty();
+        if is_over {
+            *all = All::default();
+            // With the lock held: the next one to begin has somebody look again.
+            self.is_swept.store(false, Ordering::Release);
+        }
+        is_over
+    }
+
+    /// What the SDK says when a session is over, by itself or by its client; `true`: it sleeps.
+    fn ended(&self, id: &str) -> bool {
+        let mut all = self.all();
+        let Some(session) = all.known.get_mut(id) else { return false };
+        match &session.state {
+            State::Falling(used, fell) => {
+                let (used, fell) = (*used, Arc::clone(fell));
+                session.state = State::Asleep(used);
+                fell.notify_waiters();
+                true
+            }
+            State::Asleep(_) => true,
+            State::Awake => {
+                all.known.remove(id);
+                all.vigils.remove(id);
+                false
+            }
+        }
+    }
+
+    /// Takes in one that begins, or that wakes.
+    fn wakes(&self, id: &SessionId, coming: usize) -> Arc<Vigil> {
+        let vigil = Vigil::new(coming);
+        let mut all = self.all();
+        all.known.entry(Arc::clone(id)).or_default().state = State::Awake;
+        all.vigils.insert(Arc::clone(id), Arc::clone(&vigil));
+        vigil
+    }
+}

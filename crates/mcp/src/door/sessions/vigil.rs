@@ -1,0 +1,201 @@
+//! What is awaited of a session that is awake: while there is nothing, it may sleep.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+};
+use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use tokio::time::Instant;
+
+use crate::door::following::List;
+
+/// How long a request that was let in may take to come to its session.
+const ARRIVAL: Duration = Duration::from_secs(5);
+/// How long a request that was cancelled may take to end.
+const END: Duration = Duration::from_secs(10);
+
+/// Looks after one session.
+pub(super) struct Vigil(Mutex<Watched>);
+
+struct Watched {
+    /// Its client has said that it is ready.
+    begun: bool,
+    /// Requests without an answer.
+    open: Vec<RequestId>,
+    /// Streams to its client: answers, and the one on which it listens.
+    streams: usize,
+    listens: usize,
+    /// Requests that were let in and have not come yet.
+    coming: usize,
+    coming_until: Instant,
+    cancelled: Option<Instant>,
+    /// Resources that it follows.
+    follows: usize,
+    /// Lists whose change it is about to be told of.
+    owed: Vec<List>,
+    /// Lists whose change it was told of while it did not listen.
+    unheard: Vec<List>,
+    used: Instant,
+}
+
+impl Vigil {
+    /// `coming`: messages that are on their way already.
+    pub(super) fn new(coming: usize) -> Arc<Self> {
+        let now = Instant::now();
+        Arc::new(Self(Mutex::new(Watched {
+            begun: false,
+            open: Vec::new(),
+            streams: 0,
+            listens: 0,
+            coming,
+            coming_until: now + ARRIVAL,
+            cancelled: None,
+            follows: 0,
+            owed: Vec::new(),
+            unheard: Vec::new(),
+            used: now,
+        })))
+    }
+
+    fn watched(&self) -> MutexGuard<'_, Watched> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A message is let in.
+    pub(super) fn expect(&self) {
+        let mut watched = self.watched();
+        watched.used = Instant::now();
+        watched.coming_until = watched.used + ARRIVAL;
+        watched.coming += 1;
+    }
+
+    /// It has come.
+    pub(super) fn arrived(&self) {
+        let mut watched = self.watched();
+        watched.used = Instant::now();
+        watched.coming = watched.coming.saturating_sub(1);
+    }
+
+    pub(super) fn follows(&self, resources: usize) {
+        self.watched().follows = resources;
+    }
+
+    /// A stream to its client, for as long as the guard lives.
+    pub(super) fn stream(self: &Arc<Self>, listens: bool) -> Streaming {
+        let mut watched = self.watched();
+        watched.streams += 1;
+        if listens {
+            watched.listens += 1;
+            // What was told before is on it.
+            watched.unheard.clear();
+        }
+        Streaming { vigil: Arc::clone(self), listens }
+    }
+
+    /// Since when nothing is awaited of it; `None`: something is.
+    pub(super) fn idle_since(&self) -> Option<Instant> {
+        let watched = self.watched();
+        let now = Instant::now();
+        let coming = watched.coming > 0 && now < watched.coming_until;
+        let ending = watched.cancelled.is_some_and(|since| now < since + END);
+        let awaited = watched.streams + watched.follows + watched.open.len() > 0;
+        (watched.begun && !coming && !ending && !awaited).then_some(watched.used)
+    }
+
+    /// Its client is to be told that these lists changed.
+    pub(super) fn owe(&self, lists: Vec<List>) {
+        self.watched().owed = lists;
+    }
+
+    /// The lists whose change its client does not know of.
+    pub(super) fn untold(&self) -> Vec<List> {
+        let watched = self.watched();
+        watched.owed.iter().chain(&watched.unheard).copied().collect()
+    }
+
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the SDK's messages grow with every release"
+    )]
+    fn hears(&self, message: &ClientJsonRpcMessage) {
+        match message {
+            JsonRpcMessage::Request(request) => self.watched().open.push(request.id.clone()),
+            JsonRpcMessage::Notification(said) => match &said.notification {
+                ClientNotification::InitializedNotification(_) => self.watched().begun = true,
+                ClientNotification::CancelledNotification(cancelled) => {
+                    let mut watched = self.watched();
+                    watched.cancelled = Some(Instant::now());
+                    let id = cancelled.params.request_id.as_ref();
+                    watched.open.retain(|open| Some(open) != id);
+                }
+                _ => {}
+            },
+            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {}
+        }
+    }
+
+    fn says(&self, message: &ServerJsonRpcMessage) {
+        let list = match message {
+            JsonRpcMessage::Response(answer) => return self.answered(Some(&answer.id)),
+            JsonRpcMessage::Error(error) => return self.answered(error.id.as_ref()),
+            JsonRpcMessage::Request(_) => return,
+            JsonRpcMessage::Notification(said) => List::of(&said.notification),
+        };
+        let Some(list) = list else { return };
+        let mut watched = self.watched();
+        watched.owed.retain(|owed| *owed != list);
+        if watched.listens == 0 && !watched.unheard.contains(&list) {
+            watched.unheard.push(list);
+        }
+    }
+
+    fn answered(&self, id: Option<&RequestId>) {
+        self.watched().open.retain(|open| Some(open) != id);
+    }
+}
+
+/// A stream to a client.
+pub(super) struct Streaming {
+    vigil: Arc<Vigil>,
+    listens: bool,
+}
+
+impl Drop for Streaming {
+    fn drop(&mut self) {
+        let mut watched = self.vigil.watched();
+        watched.used = Instant::now();
+        watched.streams -= 1;
+        watched.listens -= usize::from(self.listens);
+    }
+}
+
+/// A transport that tells what comes and goes.
+pub(in crate::door) struct Attended<T> {
+    pub(super) transport: T,
+    pub(super) vigil: Arc<Vigil>,
+}
+
+impl<T: Transport<RoleServer>> Transport<RoleServer> for Attended<T> {
+    type Error = T::Error;
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        self.vigil.says(&item);
+        self.transport.send(item)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        let message = self.transport.receive().await?;
+        self.vigil.hears(&message);
+        Some(message)
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.transport.close().await
+    }
+}

@@ -1,0 +1,165 @@
+//! Sessions of older clients that sleep while nothing is asked of them: nobody notices.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use toolcrib_core::{Effect, Toolset};
+use toolcrib_engine::Crib;
+use toolcrib_mcp::{Door, DoorSettings};
+use toolcrib_testkit::{Oracle, Scripted};
+
+use super::fixtures;
+use super::support::{door, serve};
+use super::wire::{begin, old, send};
+
+const OLD: &str = "2025-11-25";
+
+/// A door at which every session sleeps as soon as it can.
+async fn open(crib: Crib) -> (Door, String) {
+    let door = door(crib, &[], DoorSettings { most_awake: 0, ..DoorSettings::default() });
+    let url = serve(&door).await;
+    (door, url)
+}
+
+fn echoes(oracle: &Oracle, names: &[&str]) -> Toolset {
+    Toolset::of(names.iter().map(|name| oracle.echo(name, Effect::Read))).unwrap()
+}
+
+/// Another client comes, whereupon all that are idle sleep.
+async fn all_sleep_but_one(door: &Door, url: &str) {
+    let fell = async {
+        loop {
+            begin(url, "other", OLD, json!({})).await;
+            if door.awake() <= 1 {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(Duration::from_secs(20), fell).await.unwrap_or_else(|_| panic!("they do not sleep"));
+}
+
+fn call(id: u32, name: &str) -> Value {
+    let params = json!({ "name": name, "arguments": { "n": id } });
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+}
+
+/// What a session hears on the stream on which it listens.
+struct Ear(TcpStream, String);
+
+impl Ear {
+    async fn open(url: &str, session: &str) -> Self {
+        let (address, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let head = format!(
+            "GET /{path} HTTP/1.1\r\nhost: {address}\r\nx-caller: ann\r\n\
+             mcp-session-id: {session}\r\naccept: text/event-stream\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut ear = Self(stream, String::new());
+        ear.hear("200 OK").await;
+        ear
+    }
+
+    /// Waits until it has heard this, and forgets all before.
+    async fn hear(&mut self, text: &str) {
+        let heard = async {
+            loop {
+                if let Some(at) = self.1.find(text) {
+                    self.1.drain(..at + text.len());
+                    return;
+                }
+                let mut bytes = [0; 4096];
+                let count = self.0.read(&mut bytes).await.unwrap();
+                assert!(count > 0, "the stream ended without {text}");
+                self.1.push_str(&String::from_utf8_lossy(&bytes[..count]));
+            }
+        };
+        timeout(Duration::from_secs(20), heard)
+            .await
+            .unwrap_or_else(|_| panic!("not heard: {text}"));
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_slept_answers_as_before_and_is_not_there_once_it_is_ended() {
+    let oracle = Oracle::default();
+    let (door, url) = open(Crib::builder().build_fixed(echoes(&oracle, &["alpha"]))).await;
+    let session = begin(&url, "ann", OLD, json!({})).await;
+    for id in 1..=3 {
+        all_sleep_but_one(&door, &url).await;
+        let answer = old(&url, "ann", Some(&session), call(id, "alpha")).await.answer();
+        assert_eq!(
+            (&answer["id"], &answer["result"]["structuredContent"]),
+            (&json!(id), &json!({ "n": id }))
+        );
+    }
+    all_sleep_but_one(&door, &url).await;
+    // Several requests may come at the same time and wake it once.
+    let calls = (11..15).map(|id| old(&url, "ann", Some(&session), call(id, "alpha")));
+    for (id, reply) in (11..15).zip(futures_util::future::join_all(calls).await) {
+        assert_eq!(reply.answer()["result"]["structuredContent"], json!({ "n": id }));
+    }
+    all_sleep_but_one(&door, &url).await;
+    assert_eq!(old(&url, "bob", Some(&session), call(20, "alpha")).await.status, 404);
+    let before = door.sessions();
+    let named = [("x-caller", "ann"), ("mcp-session-id", session.as_str())];
+    assert_eq!(send("DELETE", &url, &named, "").await.status, 204);
+    assert_eq!(door.sessions(), before - 1);
+    assert_eq!(old(&url, "ann", Some(&session), call(21, "alpha")).await.status, 404);
+    assert_eq!(oracle.count("alpha"), 7);
+}
+
+#[tokio::test]
+async fn what_changed_while_a_session_slept_is_told_when_it_listens() {
+    let oracle = Oracle::default();
+    let source = Scripted::default()
+        .then(Duration::ZERO, Ok(echoes(&oracle, &["alpha"])))
+        .then(Duration::ZERO, Ok(echoes(&oracle, &["alpha", "beta"])))
+        .then(Duration::ZERO, Ok(echoes(&oracle, &["beta"])));
+    let crib = Crib::builder().source("far", source.clone()).build().await;
+    let (door, url) = open(crib.clone()).await;
+    let session = begin(&url, "ann", OLD, json!({})).await;
+    all_sleep_but_one(&door, &url).await;
+    for _ in 0..2 {
+        let changed = crib.changed();
+        source.change();
+        timeout(Duration::from_secs(20), changed).await.unwrap();
+        // Woken by something else, it still owes the news.
+        let answer = old(&url, "ann", Some(&session), call(1, "beta")).await.answer();
+        assert_eq!(answer["result"]["structuredContent"], json!({ "n": 1 }), "{answer}");
+        all_sleep_but_one(&door, &url).await;
+        let mut ear = Ear::open(&url, &session).await;
+        ear.hear("notifications/tools/list_changed").await;
+        drop(ear);
+        all_sleep_but_one(&door, &url).await;
+    }
+    // One that listens does not sleep.
+    let _ear = Ear::open(&url, &session).await;
+    begin(&url, "other", OLD, json!({})).await;
+    assert!(door.awake() >= 2);
+}
+
+#[tokio::test]
+async fn a_session_keeps_its_level_while_it_sleeps() {
+    let crib = Crib::builder().build_fixed(fixtures::tools());
+    let (door, url) = open(crib).await;
+    let session = begin(&url, "ann", OLD, json!({})).await;
+    let level = |level: &str| json!({ "jsonrpc": "2.0", "id": 1, "method": "logging/setLevel", "params": { "level": level } });
+    let mut heard = Vec::new();
+    for wanted in ["error", "debug"] {
+        old(&url, "ann", Some(&session), level(wanted)).await.answer();
+        all_sleep_but_one(&door, &url).await;
+        let mut ear = Ear::open(&url, &session).await;
+        old(&url, "ann", Some(&session), call(2, "test_logging_tool")).await.answer();
+        if wanted == "debug" {
+            ear.hear("notifications/message").await;
+        }
+        heard.push(ear.1.contains("notifications/message"));
+        drop(ear);
+    }
+    assert!(!heard[0]);
+}
