@@ -66,6 +66,11 @@ pub(super) struct Entrance {
 }
 
 impl Room {
+    /// What the only source behind this entrance says of itself.
+    pub(super) fn sole(&self, entrance: &Entrance) -> Option<Arc<Said>> {
+        self.house.sole(entrance.profile.as_deref())
+    }
+
     pub(super) fn plan(&self, entrance: &Entrance) -> Result<Plan, ErrorData> {
         let request = Request { session: entrance.session.clone(), ..Request::default() };
         let plan = self.house.plan(&entrance.caller, entrance.profile.as_deref(), request);
@@ -107,7 +112,7 @@ impl Desk {
 
     /// What the only source behind this entrance says of itself.
     pub(super) fn sole(&self, entrance: &Entrance) -> Option<Arc<Said>> {
-        self.room.house.sole(entrance.profile.as_deref())
+        self.room.sole(entrance)
     }
 
     fn list<T: Serialize + DeserializeOwned>(
@@ -217,17 +222,10 @@ impl ServerHandler for Desk {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let entrance = self.entrance(&context.extensions)?;
-        let (plan, sole) = (self.room.plan(&entrance)?, self.sole(&entrance));
-        offers(sole.as_deref(), "tools", "tools/list")?;
         let line = self.line(context);
         let cursor = request.and_then(|request| request.cursor);
-        let reader = (&line.client, sole.is_some());
-        let page = listing::page(&plan, cursor.as_deref(), self.room.settings.page, reader);
-        let page = page.ok_or_else(listing::nowhere)?;
-        let mut list = reading::frame(self, &line, sole.as_ref(), "tools/list");
-        list.insert("tools".to_owned(), Value::Array(page.tools));
-        list.extend(page.next.map(|next| ("nextCursor".to_owned(), Value::from(next))));
-        outgoing::typed(&self.room, &line, Value::Object(list), || json!({ "tools": [] }))
+        let list = listing::tools(&self.room, &entrance, &line.client, cursor.as_deref())?;
+        outgoing::typed(&self.room, &line, list, || json!({ "tools": [] }))
     }
 
     async fn call_tool(

@@ -9,20 +9,39 @@ use serde_json::{Map, Value, json};
 use toolcrib_core::{Effect, Exposure, Fields, Plan, ToolSpec};
 
 use super::client::Client;
+use super::desk::{Entrance, Room, offers as offers_methods};
+use super::reading::frame;
 
 /// In a schema, the header that an argument travels in.
 const HEADER: &str = "x-mcp-header";
 
+/// A page of what a caller may see, as a result of `tools/list`.
+pub(super) fn tools(
+    room: &Room,
+    entrance: &Entrance,
+    client: &Client,
+    cursor: Option<&str>,
+) -> Result<Value, ErrorData> {
+    let (plan, sole) = (room.plan(entrance)?, room.sole(entrance));
+    offers_methods(sole.as_deref(), "tools", "tools/list")?;
+    let page = page(&plan, cursor, room.settings.page, (client, sole.is_some()));
+    let page = page.ok_or_else(nowhere)?;
+    let mut list = frame(room, client, sole.as_ref(), "tools/list");
+    list.insert("tools".to_owned(), Value::Array(page.tools));
+    list.extend(page.next.map(|next| ("nextCursor".to_owned(), Value::from(next))));
+    Ok(Value::Object(list))
+}
+
 /// One page, and where the next one begins.
-pub(super) struct Page {
-    pub(super) tools: Vec<Value>,
-    pub(super) next: Option<String>,
+struct Page {
+    tools: Vec<Value>,
+    next: Option<String>,
 }
 
 /// The tools after the one that `cursor` names, in the order of the catalog. `is_whole`: the door stands
 /// for one source, whose hints are its own. `None`: the cursor
 /// is none of ours, or its tool has gone: the client begins again.
-pub(super) fn page(
+fn page(
     plan: &Plan,
     cursor: Option<&str>,
     most: usize,

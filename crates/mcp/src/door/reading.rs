@@ -10,7 +10,8 @@ use serde_json::{Map, Value, json};
 use toolcrib_core::{About, Fields, Inquiry, Kind, Said, Visitor};
 
 use super::calling::{digest, stale};
-use super::desk::{Desk, Entrance, offers};
+use super::client::Client;
+use super::desk::{Desk, Entrance, Room, offers};
 use super::house::Asking;
 use super::line::Line;
 use super::listing;
@@ -151,7 +152,7 @@ pub(super) fn list<T: Serialize + DeserializeOwned>(
     let room = &desk.room;
     let all = room.house.offers(&entrance.caller, entrance.profile.as_deref(), kind);
     let (page, next) = listing::offers(&all, name, cursor, room.settings.page)?;
-    let mut result = frame(desk, line, sole.as_ref(), method);
+    let mut result = frame(&desk.room, &line.client, sole.as_ref(), method);
     result.insert(key.to_owned(), Value::Array(page));
     result.extend(next.map(|next| ("nextCursor".to_owned(), Value::from(next))));
     outgoing::typed(room, line, Value::Object(result), || json!({ key: [] }))
@@ -159,18 +160,18 @@ pub(super) fn list<T: Serialize + DeserializeOwned>(
 
 /// What a list says besides its entries.
 pub(super) fn frame(
-    desk: &Desk,
-    line: &Line,
+    room: &Room,
+    client: &Client,
     sole: Option<&Arc<Said>>,
     method: &str,
 ) -> Map<String, Value> {
     let mut result = Map::new();
-    if !line.client.is_modern {
+    if !client.is_modern {
         return result;
     }
     let said = sole.and_then(|said| said.hints.get(method));
     let said = |key: &str| said.and_then(|hints| hints.get(key)).cloned();
-    let fresh = u64::try_from(desk.room.settings.fresh.as_millis()).unwrap_or(u64::MAX);
+    let fresh = u64::try_from(room.settings.fresh.as_millis()).unwrap_or(u64::MAX);
     result.insert("resultType".to_owned(), json!("complete"));
     result.insert("ttlMs".to_owned(), said("ttlMs").unwrap_or_else(|| json!(fresh)));
     // What a caller sees is for this caller.

@@ -1,5 +1,6 @@
-//! The short way of a call: a `tools/call` of 2026-07-28 that wants its result and nothing before
-//! it is answered without the SDK, whose tasks and channels cost more than the call.
+//! The short way: a `tools/call` of 2026-07-28 that wants its result and nothing before it, and a
+//! `tools/list`, are answered without the SDK, whose tasks and channels cost more than the call,
+//! and whose types cost more than the list.
 //!
 //! Only what is plain in every respect comes here. Whatever is not (a wish for progress, a header
 //! that is missing, a field that is unknown) goes the SDK's way, which answers or refuses it, so
@@ -22,6 +23,7 @@ use super::calling::{self, Marks};
 use super::client::Client;
 use super::desk::{Entrance, Room};
 use super::line::Line;
+use super::listing;
 use super::once;
 use super::outgoing::Answer;
 
@@ -35,13 +37,48 @@ const ENCODED: &str = "=?base64?";
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 
-/// A call that is plain in every respect.
+/// A request that is plain in every respect.
 pub(super) struct Plain {
     id: RequestId,
-    tool: String,
-    arguments: Option<Value>,
+    wanted: Wanted,
     meta: Map<String, Value>,
     capabilities: Value,
+}
+
+enum Wanted {
+    /// A call of this tool.
+    Call(String, Option<Value>),
+    /// The tools, from the cursor on.
+    Tools(Option<String>),
+}
+
+impl Wanted {
+    fn of(method: &str, params: &mut Map<String, Value>) -> Option<Self> {
+        match method {
+            "tools/call" => {
+                let Some(Value::String(tool)) = params.remove("name") else { return None };
+                match params.remove("arguments") {
+                    None | Some(Value::Null) => Some(Self::Call(tool, None)),
+                    Some(object @ Value::Object(_)) => Some(Self::Call(tool, Some(object))),
+                    Some(_) => None,
+                }
+            }
+            "tools/list" => match params.remove("cursor") {
+                None | Some(Value::Null) => Some(Self::Tools(None)),
+                Some(Value::String(cursor)) => Some(Self::Tools(Some(cursor))),
+                Some(_) => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// What the headers have to say.
+    fn names(&self) -> (&'static str, Option<&str>) {
+        match self {
+            Self::Call(tool, _) => ("tools/call", Some(tool)),
+            Self::Tools(_) => ("tools/list", None),
+        }
+    }
 }
 
 impl Plain {
@@ -55,32 +92,31 @@ impl Plain {
         else {
             return None;
         };
-        let is_call = message.get("jsonrpc").is_some_and(|version| version == "2.0")
-            && message.get("method").is_some_and(|method| method == "tools/call")
+        let is_whole = message.get("jsonrpc").is_some_and(|version| version == "2.0")
             && message.len() + 2 == fields.len();
         let id = RequestId::deserialize(id).ok()?;
-        let (Some(Value::String(tool)), Some(Value::Object(meta)), arguments) =
-            (params.remove("name"), params.remove("_meta"), params.remove("arguments"))
-        else {
-            return None;
-        };
-        let arguments = match arguments {
-            None | Some(Value::Null) => None,
-            Some(object @ Value::Object(_)) => Some(object),
-            Some(_) => return None,
-        };
-        let is_plain = is_call && params.is_empty() && are_plain(headers, &tool);
+        let Some(Value::Object(meta)) = params.remove("_meta") else { return None };
+        let wanted = Wanted::of(message.get("method")?.as_str()?, &mut params)?;
+        let is_plain = is_whole && params.is_empty() && are_plain(headers, wanted.names());
         (is_plain && hosts.admit(headers)).then_some(())?;
         let capabilities = capabilities(&meta)?;
-        Some(Self { id, tool, arguments, meta, capabilities })
+        Some(Self { id, wanted, meta, capabilities })
     }
 
     pub(super) async fn answer(self, room: &Arc<Room>, entrance: Entrance) -> Response {
-        let Self { id, tool, arguments, meta, capabilities } = self;
+        let Self { id, wanted, meta, capabilities } = self;
+        let client = Client::modern(&capabilities);
+        let (tool, arguments) = match wanted {
+            Wanted::Call(tool, arguments) => (tool, arguments),
+            Wanted::Tools(cursor) => {
+                let list = listing::tools(room, &entrance, &client, cursor.as_deref());
+                return replied(id, list.map(Answer::Result));
+            }
+        };
         let line = Line {
             id: id.clone(),
             context: None,
-            client: Client::modern(&capabilities),
+            client,
             level: None,
             patience: room.settings.patience,
         };
@@ -89,20 +125,24 @@ impl Plain {
         let asked = (tool, arguments, None);
         // On the heap: what holds this future is moved about before it is first polled.
         let answered = Box::pin(calling::answer(room, entrance, line, marks, asked)).await;
-        let (status, message) = match answered {
-            Ok((_, Answer::Result(result) | Answer::Asks(result))) => {
-                (StatusCode::OK, Message { jsonrpc: "2.0", id, end: End::Result(result) })
-            }
-            Ok((_, Answer::Task(task))) => {
-                (StatusCode::OK, Message { jsonrpc: "2.0", id, end: End::Task(task) })
-            }
-            Err(error) => (status(&error), Message { jsonrpc: "2.0", id, end: End::Error(error) }),
-        };
-        let Ok(body) = serde_json::to_vec(&message) else {
-            return plainly(StatusCode::INTERNAL_SERVER_ERROR, Body::empty());
-        };
-        plainly(status, Body::from(body))
+        replied(id, answered.map(|(_, answer)| answer))
     }
+}
+
+fn replied(id: RequestId, answered: Result<Answer, ErrorData>) -> Response {
+    let (status, message) = match answered {
+        Ok(Answer::Result(result) | Answer::Asks(result)) => {
+            (StatusCode::OK, Message { jsonrpc: "2.0", id, end: End::Result(result) })
+        }
+        Ok(Answer::Task(task)) => {
+            (StatusCode::OK, Message { jsonrpc: "2.0", id, end: End::Task(task) })
+        }
+        Err(error) => (status(&error), Message { jsonrpc: "2.0", id, end: End::Error(error) }),
+    };
+    let Ok(body) = serde_json::to_vec(&message) else {
+        return plainly(StatusCode::INTERNAL_SERVER_ERROR, Body::empty());
+    };
+    plainly(status, Body::from(body))
 }
 
 fn plainly(status: StatusCode, body: Body) -> Response {
@@ -154,7 +194,7 @@ fn capabilities(meta: &Map<String, Value>) -> Option<Value> {
 }
 
 /// Whether the headers say what the body says, each once, and nothing that has to be looked at.
-fn are_plain(headers: &HeaderMap, tool: &str) -> bool {
+fn are_plain(headers: &HeaderMap, (method, name): (&str, Option<&str>)) -> bool {
     let once = |name: &HeaderName| {
         let mut values = headers.get_all(name).iter();
         let first = values.next()?;
@@ -169,9 +209,10 @@ fn are_plain(headers: &HeaderMap, tool: &str) -> bool {
         essence.trim().eq_ignore_ascii_case(JSON)
     });
     once(&VERSION) == Some(ProtocolVersion::V_2026_07_28.as_str())
-        && once(&METHOD) == Some("tools/call")
-        && once(&NAME) == Some(tool)
-        && !tool.starts_with(ENCODED)
+        && once(&METHOD) == Some(method)
+        && once(&NAME) == name
+        && headers.contains_key(&NAME) == name.is_some()
+        && !name.is_some_and(|name| name.starts_with(ENCODED))
         && is_json
         && accepts(JSON)
         && accepts(EVENTS)

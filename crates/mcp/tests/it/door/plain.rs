@@ -78,6 +78,25 @@ fn right() -> Value {
 }
 
 #[tokio::test]
+async fn a_plain_list_is_answered_as_every_other_one() {
+    let tools = toolcrib_core::Toolset::of(fixtures::all()).unwrap();
+    let crib = Crib::builder().build_fixed(tools);
+    let url = open(crib, &[], DoorSettings { page: 7, ..DoorSettings::default() }).await;
+    let list =
+        async |params: &Value| modern(&url, "ann", "tools/list", params.clone(), json!({})).await;
+    let (mut cursors, mut pages) = (vec![json!(null), json!("!"), json!("bm9uZQ")], 0);
+    while let Some(cursor) = cursors.pop() {
+        let plain = list(&json!({ "cursor": cursor })).await;
+        let other = list(&json!({ "cursor": cursor, "x-unknown": true })).await;
+        assert_eq!(seen(&plain), seen(&other), "{cursor}");
+        let answer = plain.answer();
+        pages += usize::from(answer["result"]["tools"].is_array());
+        cursors.extend(answer["result"].get("nextCursor").cloned());
+    }
+    assert_eq!(pages, fixtures::all().len().div_ceil(7));
+}
+
+#[tokio::test]
 async fn what_is_not_plain_in_one_respect_is_refused_as_ever() {
     let oracle = Oracle::default();
     let tools = [oracle.echo("alpha", Effect::Read)];
