@@ -3,17 +3,20 @@
 use std::fs::OpenOptions;
 use std::io::{self, BufRead, Write};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::answer::{Memory, Request, Step, steps};
 use super::script::Script;
 
+/// How long the noise may take after the input has ended.
+const LAST_NOISE: Duration = Duration::from_secs(1);
+
 /// Serves standard input until it closes.
 pub(super) fn run(script: &Script) -> io::Result<()> {
-    if let Some(count) = script.setting("stderr") {
+    let noise = script.setting("stderr").map(|count| {
         let noise = vec![b'~'; usize::try_from(count).unwrap_or_default()];
-        thread::spawn(move || io::stderr().write_all(&noise));
-    }
+        thread::spawn(move || io::stderr().write_all(&noise))
+    });
     let memory = Memory::default();
     for line in io::stdin().lock().split(b'\n') {
         let line = line?;
@@ -26,6 +29,11 @@ pub(super) fn run(script: &Script) -> io::Result<()> {
         } else {
             steps.into_iter().try_for_each(carry_out)?;
         }
+    }
+    // Input that ends at once must not cost the noise, and nobody may be reading it.
+    let until = Instant::now() + LAST_NOISE;
+    while noise.as_ref().is_some_and(|noise| !noise.is_finished()) && Instant::now() < until {
+        thread::sleep(Duration::from_millis(2));
     }
     if script.has("stays") {
         thread::sleep(Duration::from_hours(24));
