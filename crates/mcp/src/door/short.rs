@@ -86,14 +86,14 @@ impl Plain {
     /// request may be addressed to.
     pub(super) fn of(hosts: &Hosts, headers: &HeaderMap, message: Value) -> Option<Self> {
         let Value::Object(mut message) = message else { return None };
-        let fields = ["jsonrpc", "id", "method", "params"];
         let (Some(id), Some(Value::Object(mut params))) =
             (message.remove("id"), message.remove("params"))
         else {
             return None;
         };
-        let is_whole = message.get("jsonrpc").is_some_and(|version| version == "2.0")
-            && message.len() + 2 == fields.len();
+        // Beside them stand the version and the method, and nothing else.
+        let is_whole =
+            message.get("jsonrpc").is_some_and(|version| version == "2.0") && message.len() == 2;
         let id = RequestId::deserialize(id).ok()?;
         let Some(Value::Object(meta)) = params.remove("_meta") else { return None };
         let wanted = Wanted::of(message.get("method")?.as_str()?, &mut params)?;
