@@ -9,6 +9,7 @@
 //! Nothing is decided here: what a caller sees is the plan, and every call goes through the gate.
 
 mod approval;
+mod attentive;
 mod calling;
 mod client;
 mod desk;

@@ -23,9 +23,10 @@ use toolcrib_core::{
     Visitor,
 };
 
+use super::attentive::Carried;
 use super::calling::{self, Marks};
 use super::client::Client;
-use super::following::{self, Followed, Telling};
+use super::following::{self, Ahead, Followed, Telling};
 use super::greeting;
 use super::house::{Asking, House};
 use super::http::SESSION;
@@ -103,7 +104,7 @@ impl Desk {
     }
 
     /// Who comes, as authentication said; without that there is no way in.
-    fn entrance(&self, extensions: &Extensions) -> Result<Entrance, ErrorData> {
+    pub(super) fn entrance(&self, extensions: &Extensions) -> Result<Entrance, ErrorData> {
         let parts = extensions.get::<http::request::Parts>();
         let entrance = self.entrance.as_ref();
         let entrance = entrance.or_else(|| parts?.extensions.get::<Entrance>());
@@ -403,8 +404,15 @@ impl ServerHandler for Desk {
     }
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
-        let entrance = self.entrance(&subscription.request_context().extensions)?;
-        following::listen(&self.room, entrance, subscription).await;
+        let extensions = &subscription.request_context().extensions;
+        let ahead = match Carried::taken(extensions) {
+            Some(ahead) => ahead,
+            None => {
+                let entrance = self.entrance(extensions)?;
+                Ahead::begin(&self.room, &entrance, subscription.accepted()).await
+            }
+        };
+        following::listen(&self.room, ahead, subscription).await;
         Ok(())
     }
 }

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use futures_util::future::{BoxFuture, FutureExt as _};
+use futures_util::future::{BoxFuture, FutureExt as _, ready};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use rmcp::model::{
     ErrorData, ResourceUpdatedNotification, ResourceUpdatedNotificationParam, ServerNotification,
+    SubscriptionFilter,
 };
 use rmcp::service::{Peer, RoleServer, ServiceError, SubscriptionContext};
 use tokio::task::AbortHandle;
@@ -190,28 +191,80 @@ async fn follow(
     followed.map_err(|error| error_data(&error))
 }
 
+/// How long a client waits for the acknowledgement while what it wants is begun to be followed;
+/// what takes longer is followed later.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+type Begun = BoxFuture<'static, (String, Option<Following>)>;
+
+/// What is followed for a client of 2026-07-28, begun before it hears that it is.
+pub(super) struct Ahead {
+    lists: Vec<(List, BoxFuture<'static, List>)>,
+    followed: Vec<(String, Following)>,
+    /// Their sources take their time.
+    late: Vec<Begun>,
+}
+
+impl Ahead {
+    pub(super) async fn begin(
+        room: &Room,
+        entrance: &Entrance,
+        wanted: &SubscriptionFilter,
+    ) -> Self {
+        let house = &room.house;
+        let lists = LISTS.iter().filter(|list| wants(wanted, **list));
+        let lists = lists.map(|list| (*list, changed(house, *list))).collect();
+        let uris = wanted.resource_subscriptions.iter().flatten().take(MOST);
+        let mut beginning: FuturesUnordered<Begun> = uris
+            .map(|uri| {
+                let (house, entrance, uri) = (Arc::clone(house), entrance.clone(), uri.clone());
+                let begun = async move {
+                    let following = follow(&house, entrance, uri.clone()).await;
+                    (uri, following.ok())
+                };
+                begun.boxed()
+            })
+            .collect();
+        let mut followed = Vec::new();
+        let all = async {
+            while let Some((uri, following)) = beginning.next().await {
+                // Of what it may not follow it hears nothing.
+                followed.extend(following.map(|following| (uri, following)));
+            }
+        };
+        let _ = tokio::time::timeout(PATIENCE, all).await;
+        Self { lists, followed, late: beginning.into_iter().collect() }
+    }
+}
+
+fn wants(filter: &SubscriptionFilter, list: List) -> bool {
+    let wanted = match list {
+        List::Tools => filter.tools_list_changed,
+        List::Offers(Kind::Prompt) => filter.prompts_list_changed,
+        List::Offers(_) => filter.resources_list_changed,
+    };
+    wanted == Some(true)
+}
+
 /// Tells a client of 2026-07-28 what it wants to hear, until it has heard enough.
-pub(super) async fn listen(room: &Room, entrance: Entrance, subscription: SubscriptionContext) {
+pub(super) async fn listen(room: &Room, ahead: Ahead, subscription: SubscriptionContext) {
     let house = &room.house;
     let (accepted, sink) = (subscription.accepted(), subscription.sink());
-    let wanted = |list: &&List| match list {
-        List::Tools => accepted.tools_list_changed == Some(true),
-        List::Offers(Kind::Prompt) => accepted.prompts_list_changed == Some(true),
-        List::Offers(_) => accepted.resources_list_changed == Some(true),
+    let Ahead { lists, followed, late } = ahead;
+    let is_accepted = |uri: &String| {
+        accepted.resource_subscriptions.as_ref().is_some_and(|accepted| accepted.contains(uri))
     };
-    let mut lists: FuturesUnordered<_> =
-        LISTS.iter().filter(wanted).map(|list| changed(house, *list)).collect();
-    let uris = accepted.resource_subscriptions.iter().flatten().take(MOST);
-    // Of what it may not follow it hears nothing.
-    let updates: FuturesUnordered<_> = uris
-        .map(|uri| {
-            let (entrance, uri) = (entrance.clone(), uri.clone());
-            async move {
-                let Ok(mut following) = follow(house, entrance, uri.clone()).await else { return };
-                while following.next().await.is_some() {
-                    if sink.notify_resource_updated(uri.as_str()).await.is_err() {
-                        return;
-                    }
+    let lists = lists.into_iter().filter(|(list, _)| wants(accepted, *list));
+    let mut lists: FuturesUnordered<_> = lists.map(|(_, change)| change).collect();
+    let in_time = followed.into_iter().filter(|(uri, _)| is_accepted(uri));
+    let in_time = in_time.map(|(uri, following)| ready((uri, Some(following))).boxed());
+    let updates: FuturesUnordered<_> = in_time
+        .chain(late)
+        .map(|begun| async move {
+            let (uri, Some(mut following)) = begun.await else { return };
+            while following.next().await.is_some() {
+                if sink.notify_resource_updated(uri.as_str()).await.is_err() {
+                    return;
                 }
             }
         })

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use toolcrib_core::{Caller, Trace};
 use toolcrib_json::repair::read_strict;
 
+use super::attentive::{self, Carried};
 use super::desk::{Desk, Entrance, Room};
 use super::once;
 use super::seal::Seal;
@@ -94,12 +95,16 @@ impl Inner {
         if message.as_ref().is_some_and(begins) {
             self.room_for_one_more()?;
         }
+        let listens = message.as_ref().and_then(attentive::wanted);
         let is_alone = session.is_none();
         let entrance = Entrance { caller, profile, session, trace, key };
         let plain = message.filter(|_| is_alone);
         let plain = plain.and_then(|message| Plain::of(&self.hosts, request.headers(), message));
         if let Some(plain) = plain {
             return Ok(plain.answer(&self.room, entrance).await);
+        }
+        if let Some(wanted) = listens {
+            request.extensions_mut().insert(Carried::begin(&self.room, &entrance, &wanted).await);
         }
         request.extensions_mut().insert(entrance.clone());
         let ends = *request.method() == Method::DELETE;

@@ -11,6 +11,7 @@ use tokio::io::{
 use toolcrib_core::Caller;
 use uuid::Uuid;
 
+use super::attentive::Attentive;
 use super::desk::{Desk, Entrance, Room};
 
 /// Bytes on their way out that the client has not taken yet.
@@ -51,7 +52,8 @@ pub(super) async fn serve(
     // Of each end one way is used; a dropped end is the end of the messages at the other.
     let (messages, sent) = duplex(BUFFER);
     let out = tokio::spawn(pass_on(Arc::clone(&room), messages, writer));
-    let served = Desk::new(room, Some(entrance)).serve((reader, sent)).await;
+    let desk = Attentive(Desk::new(room, Some(entrance)));
+    let served = desk.serve((reader, sent)).await;
     let served = match served {
         Ok(served) => served,
         // It hung up before it said anything.

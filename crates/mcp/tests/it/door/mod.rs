@@ -5,6 +5,7 @@ mod ext_tasks;
 mod fixtures;
 mod house;
 mod inspector;
+mod listening;
 mod long;
 mod own_client;
 mod pipes;

@@ -203,8 +203,8 @@ async fn an_update_reaches_who_follows_and_nobody_else() {
         let watched = json!({ "uri": "test://watched-resource" });
         let subscribed = follower.ask("resources/subscribe", watched.clone()).await;
         assert_eq!(subscribed["result"], json!({}), "{era:?}");
-        // A server of 2026-07-28 acknowledges before it listens, and one before it may have no
-        // stream yet to tell on: what changes right then may be told to nobody.
+        // A server before 2026-07-28 may have no stream yet to tell on: what changes right then
+        // may be told to nobody.
         let changing = Arc::clone(&library);
         let changing = tokio::spawn(async move {
             loop {
