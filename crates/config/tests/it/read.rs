@@ -75,6 +75,18 @@ crib.toml:27:13: profile.p.discovery: `lazy` is not available in this version; u
 }
 
 #[test]
+fn swapped_neighbours_are_one_slip_also_in_a_short_key() {
+    let text = "[[source]]\nid = \"a\"\nmpc = { command = [\"x\"] }\n\n[[source]]\ndi = \"b\"\n\
+                basics = true\n[severr]\n";
+    let expected = "\
+crib.toml:3:1: source[0].mpc: unknown key; did you mean `mcp`?
+crib.toml:5:1: source[1]: `id` is missing; add `id = ...`
+crib.toml:6:1: source[1].di: unknown key; did you mean `id`?
+crib.toml:8:2: severr: unknown key; did you mean `server`?";
+    assert_eq!(problems(text), expected);
+}
+
+#[test]
 fn what_is_no_toml_is_told_by_its_lines() {
     let text = "[server\nlisten = \n\n[a]\nx = 1\nx = 2\n";
     let told = problems(text);

@@ -68,18 +68,30 @@ pub fn instead(wrong: &str, known: &[&str]) -> String {
     }
 }
 
-/// Letters to put in, take out or change (Levenshtein); of a long word the start counts.
+/// Letters to put in, take out or change, and neighbours to swap; of a long word the start counts.
 fn distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().take(32).collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (place, letter) in left.chars().take(32).enumerate() {
-        let mut next = vec![place + 1];
+    let letters = |word: &str| word.chars().take(32).collect::<Vec<_>>();
+    let (left, right) = (letters(left), letters(right));
+    let mut above: Vec<usize> = (0..=right.len()).collect();
+    // For the first row there is nothing to swap.
+    let mut two_above: Vec<usize> = Vec::new();
+    for (place, letter) in left.iter().enumerate() {
+        let mut row = vec![place + 1];
         let mut before = place + 1;
-        for ((other, diagonal), above) in right.iter().zip(&row).zip(row.iter().skip(1)) {
-            before = (diagonal + usize::from(*other != letter)).min(above + 1).min(before + 1);
-            next.push(before);
+        for (column, other) in right.iter().enumerate() {
+            let at =
+                |row: &[usize], column: usize| row.get(column).copied().unwrap_or(usize::MAX / 2);
+            let changed = at(&above, column) + usize::from(other != letter);
+            before = changed.min(at(&above, column + 1) + 1).min(before + 1);
+            let neighbour = |word: &[char], at: usize| Some(*word.get(at.checked_sub(1)?)?);
+            let is_swap = neighbour(&left, place) == Some(*other)
+                && neighbour(&right, column) == Some(*letter);
+            if is_swap {
+                before = before.min(at(&two_above, column - 1) + 1);
+            }
+            row.push(before);
         }
-        row = next;
+        two_above = std::mem::replace(&mut above, row);
     }
-    row.last().copied().unwrap_or_default()
+    above.last().copied().unwrap_or_default()
 }
