@@ -43,6 +43,8 @@ pub struct AuditSettings {
     pub file: PathBuf,
     /// Whether what may change something waits for its record.
     pub required: bool,
+    /// After how many bytes another file is begun; `None`: never.
+    pub rotate: Option<u64>,
 }
 
 /// A collector with its secrets.

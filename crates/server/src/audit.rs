@@ -4,9 +4,12 @@
 //! Beside it `FILE.head` names the last record that is on the disk: what is missing at the end is
 //! missed. Records hold digests of arguments and no argument, and no secret that is known.
 //!
-//! Read in this order: `chain` (what a line is), `writer` (the one thread that writes), `verify`.
+//! Read in this order: `chain` (what a line is), `files` (where lines are), `book` and `writer` (the
+//! one thread that writes), `verify`.
 
+mod book;
 mod chain;
+mod files;
 mod verify;
 mod writer;
 
@@ -31,7 +34,7 @@ pub(crate) struct Audit {
 impl Audit {
     /// Opens the file, or makes it; its last record must be whole.
     pub(crate) fn open(settings: &AuditSettings) -> Result<Self, Fault> {
-        let writer = Writer::start(&settings.file)?;
+        let writer = Writer::start(settings)?;
         let audit = Self { writer, required: settings.required };
         audit.note(json!({ "record": "start", "version": env!("CARGO_PKG_VERSION") }));
         Ok(audit)

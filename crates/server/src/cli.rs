@@ -114,8 +114,8 @@ fn answer(cli: Cli, output: &Output) -> anyhow::Result<End> {
         Command::Calls(words) => calls::calls(&global, output, &words),
         Command::Tickets(words) => tickets::tickets(&global, output, &words),
         Command::Sources(words) => supply::sources(&global, output, &words),
-        Command::Audit(AuditCommand::Verify { file }) => {
-            audit::verify(&global, output, file.as_ref())
+        Command::Audit(AuditCommand::Verify { file, after }) => {
+            audit::verify(&global, output, (file.as_ref(), after.as_deref()))
         }
         Command::Token(words) => token::token(&global, output, &words),
         Command::Openapi => {

@@ -39,7 +39,9 @@ impl Check<'_, '_, '_> {
     ) -> Option<AuditSettings> {
         let raw = raw?;
         let file = self.path(&raw.file, &place.key("file"))?;
-        Some(AuditSettings { file, required: raw.required.unwrap_or(true) })
+        let rotate = self.size(raw.rotate.as_ref(), &place.key("rotate"));
+        let rotate = rotate.and_then(|size| u64::try_from(size).ok());
+        Some(AuditSettings { file, required: raw.required.unwrap_or(true), rotate })
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{PauseText, SecretText};
+use super::{PauseText, SecretText, SizeText};
 
 /// The log, on standard error.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -60,4 +60,7 @@ pub(crate) struct Audit {
     /// Whether calls that may change something are refused while nothing can be recorded. Yes if
     /// not set.
     pub(crate) required: Option<bool>,
+    /// How long the file may become before another one is begun: `64MiB`. The chain goes on in it,
+    /// and none is removed. As long as it likes if not set.
+    pub(crate) rotate: Option<SizeText>,
 }

@@ -8,6 +8,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
+use super::files::CONTINUES;
+
 /// What the first line holds for the hash of the line before.
 pub(super) const NOTHING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 /// More than any line of ours has.
@@ -54,6 +56,8 @@ pub(super) struct Link {
     pub(super) n: u64,
     pub(super) prev: String,
     pub(super) hash: String,
+    /// The file before, where this is the first line of a file that continues one.
+    pub(super) continues: Option<String>,
 }
 
 impl Link {
@@ -68,7 +72,10 @@ impl Link {
         }
         let fields: Value = serde_json::from_str(&body).ok()?;
         let prev = fields.get("prev")?.as_str()?.to_owned();
-        Some(Self { n: fields.get("n")?.as_u64()?, prev, hash: own.to_owned() })
+        let continues = fields.get("record").is_some_and(|kind| kind == CONTINUES);
+        let before = fields.get("file").and_then(Value::as_str).filter(|_| continues);
+        let (n, continues) = (fields.get("n")?.as_u64()?, before.map(str::to_owned));
+        Some(Self { n, prev, hash: own.to_owned(), continues })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Looks through a record for lines that were changed or taken out.
+//! Looks through a record, in all its files, for lines that were changed or taken out.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _};
@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::chain::{Head, LONGEST_LINE, Link};
+use super::files;
 
 /// A record without a fault.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -15,6 +16,8 @@ pub(crate) struct Verified {
     /// The hash of the last, to be kept somewhere else: who has it can tell later whether this
     /// record is still the same.
     pub(crate) hash: String,
+    /// The files that it stands in.
+    pub(crate) files: usize,
 }
 
 /// The first fault.
@@ -22,62 +25,130 @@ pub(crate) struct Verified {
 pub(crate) struct Broken {
     /// The number of the record that was changed or is missing, from 1.
     pub(crate) record: u64,
+    /// The file in which it stands, or should.
+    pub(crate) file: PathBuf,
     pub(crate) what: String,
 }
 
-/// Where the last record that is on the disk is named.
-pub(super) fn head_of(path: &Path) -> PathBuf {
-    let mut head = path.as_os_str().to_owned();
-    head.push(".head");
-    head.into()
-}
-
-/// Reads the whole file.
-pub(crate) fn verify(path: &Path) -> io::Result<Result<Verified, Broken>> {
-    let mut lines = BufReader::new(File::open(path)?);
-    let mut head = Head::none();
-    let kept: Option<Head> = match std::fs::read_to_string(head_of(path)) {
+/// Reads the file and those that were closed before it. `after`: the hash of the last record that
+/// is not among them any more.
+pub(crate) fn verify(path: &Path, after: Option<&str>) -> io::Result<Result<Verified, Broken>> {
+    let kept: Option<Head> = match std::fs::read_to_string(files::head_of(path)) {
         Ok(text) => serde_json::from_str(text.trim()).ok(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
-    let broken = |record, what: &str| Ok(Err(Broken { record, what: what.to_owned() }));
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let most = u64::try_from(LONGEST_LINE).unwrap_or(u64::MAX);
-        if lines.by_ref().take(most).read_until(b'\n', &mut line)? == 0 {
-            break;
+    let mut reading = Reading { kept, head: Head::none(), begun: 0, after };
+    let mut closed = files::closed(path)?;
+    // A file that was closed and not replaced, since its process was killed, has two names.
+    let first = first(path)?;
+    closed.retain(|(last, _)| first.is_none_or(|first| *last < first));
+    let paths = closed.iter().map(|(_, path)| path.as_path()).chain([path]);
+    for file in paths {
+        if let Err(broken) = reading.file(file)? {
+            return Ok(Err(broken));
         }
-        let n = head.n + 1;
+    }
+    let Reading { kept, head, begun, .. } = reading;
+    match kept {
+        Some(kept) if kept.n > head.n => Ok(Err(Broken {
+            record: head.n + 1,
+            file: path.to_owned(),
+            what: "it was taken out of the end".to_owned(),
+        })),
+        _ => Ok(Ok(Verified { records: head.n - begun, hash: head.hash, files: closed.len() + 1 })),
+    }
+}
+
+/// The number of the first line, if it is whole.
+fn first(path: &Path) -> io::Result<Option<u64>> {
+    let mut line = Vec::new();
+    read_line(&mut BufReader::new(File::open(path)?), &mut line)?;
+    let line = line.strip_suffix(b"\n").and_then(|line| std::str::from_utf8(line).ok());
+    Ok(line.and_then(Link::read).map(|link| link.n))
+}
+
+fn read_line(lines: &mut BufReader<File>, line: &mut Vec<u8>) -> io::Result<usize> {
+    let most = u64::try_from(LONGEST_LINE).unwrap_or(u64::MAX);
+    lines.by_ref().take(most).read_until(b'\n', line)
+}
+
+struct Reading<'a> {
+    kept: Option<Head>,
+    head: Head,
+    /// Records that are not here any more.
+    begun: u64,
+    after: Option<&'a str>,
+}
+
+impl Reading<'_> {
+    fn file(&mut self, path: &Path) -> io::Result<Result<(), Broken>> {
+        let mut lines = BufReader::new(File::open(path)?);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            if read_line(&mut lines, &mut line)? == 0 {
+                return Ok(Ok(()));
+            }
+            if let Err((record, what)) = self.line(&line) {
+                return Ok(Err(Broken { record, file: path.to_owned(), what }));
+            }
+        }
+    }
+
+    fn line(&mut self, line: &[u8]) -> Result<(), (u64, String)> {
+        let n = self.head.n + 1;
+        let broken = |what: &str| Err((n, what.to_owned()));
         // The last line of a process that was killed may be a piece.
         let Some(text) = line.strip_suffix(b"\n") else {
             return broken(
-                n,
-                "the line is a piece of one: a process was killed while it wrote, or \
-                              the end was cut off",
+                "the line is a piece of one: a process was killed while it wrote, or the end was \
+                 cut off",
             );
         };
         let Some(found) = std::str::from_utf8(text).ok().and_then(Link::read) else {
-            return broken(n, "it is not what was written");
+            return broken("it is not what was written");
         };
+        if self.head.n == 0 {
+            self.begin(&found)?;
+        }
+        let n = self.head.n + 1;
         if found.n > n {
-            return broken(n, "it was taken out");
+            return Err((n, "it was taken out".to_owned()));
         }
-        if found.n != n || found.prev != head.hash {
-            return broken(
-                n,
-                "it does not follow the record before, which was changed, or it \
-                              stands in another place than it was written to",
-            );
+        if found.n != n || found.prev != self.head.hash {
+            let what = "it does not follow the record before, which was changed, or it stands in \
+                        another place than it was written to";
+            return Err((n, what.to_owned()));
         }
-        head = Head { n, hash: found.hash };
-        if kept.as_ref().is_some_and(|kept| kept.n == n && kept.hash != head.hash) {
-            return broken(n, "it is another one than was written last");
+        self.head = Head { n, hash: found.hash };
+        let differs = |kept: &Head| kept.n == n && kept.hash != self.head.hash;
+        if self.kept.as_ref().is_some_and(differs) {
+            return Err((n, "it is another one than was written last".to_owned()));
         }
+        Ok(())
     }
-    match kept {
-        Some(kept) if kept.n > head.n => broken(head.n + 1, "it was taken out of the end"),
-        _ => Ok(Ok(Verified { records: head.n, hash: head.hash })),
+
+    /// The first line of all that are here.
+    fn begin(&mut self, first: &Link) -> Result<(), (u64, String)> {
+        match (self.after, &first.continues) {
+            (Some(after), _) if first.prev == after && first.n > 1 => {
+                self.begun = first.n - 1;
+                self.head = Head { n: first.n - 1, hash: after.to_owned() };
+                Ok(())
+            }
+            (Some(_), _) => {
+                let what = "it does not follow a record of the hash that `--after` names";
+                Err((first.n, what.to_owned()))
+            }
+            (None, Some(file)) => Err((
+                first.n - 1,
+                format!(
+                    "it stands in `{file}`, which is not here: put it back, or name its last hash \
+                     by `--after`"
+                ),
+            )),
+            (None, None) => Ok(()),
+        }
     }
 }

@@ -1,8 +1,7 @@
 //! The one thread that writes: what comes while it waits for the disk is its next group.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,10 +9,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
-use toolcrib::config::LogLevel;
+use toolcrib::config::{AuditSettings, LogLevel};
 
-use super::chain::{Head, LONGEST_LINE, Link};
-use super::verify::head_of;
+use super::book::Book;
 use crate::telemetry::log;
 
 /// Decisions that wait to be written; who comes then waits to be let in.
@@ -65,15 +63,16 @@ struct Shared {
 }
 
 impl Writer {
-    pub(super) fn start(path: &Path) -> Result<Self, Fault> {
-        let book = Book::open(path)?;
+    pub(super) fn start(settings: &AuditSettings) -> Result<Self, Fault> {
+        let path = &settings.file;
+        let book = Book::open(path, settings.rotate)?;
         let (words, waiting) = channel();
         let shared = Arc::<Shared>::default();
         let thread = std::thread::Builder::new().name("toolcrib-audit".into());
         let of_thread = Arc::clone(&shared);
         thread
             .spawn(move || work(&waiting, book, &of_thread))
-            .map_err(|source| Fault::File { path: path.to_owned(), source: Arc::new(source) })?;
+            .map_err(|source| Fault::File { path: path.clone(), source: Arc::new(source) })?;
         Ok(Self { words, room: Arc::new(Semaphore::new(WAITING)), shared })
     }
 
@@ -187,112 +186,4 @@ impl Shared {
         let fields = json!({ "message": fault.to_string(), "cause": cause });
         log::line(LogLevel::Error, "audit", fields);
     }
-}
-
-/// The file and where its chain ends.
-struct Book {
-    path: PathBuf,
-    file: File,
-    /// Bytes that hold whole lines.
-    length: u64,
-    head: Head,
-    synced: u64,
-}
-
-impl Book {
-    fn open(path: &Path) -> Result<Self, Fault> {
-        let fault = |source| Fault::File { path: path.to_owned(), source: Arc::new(source) };
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::OpenOptionsExt as _;
-            options.mode(0o600);
-        }
-        let mut file = options.open(path).map_err(fault)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(Fault::Taken(path.to_owned())),
-            Err(TryLockError::Error(error)) => return Err(fault(error)),
-        }
-        let (head, length) = last(&mut file, path)?;
-        let kept = std::fs::read_to_string(head_of(path)).ok();
-        let kept: Option<Head> = kept.and_then(|text| serde_json::from_str(text.trim()).ok());
-        if kept.is_some_and(|kept| kept.n > head.n) {
-            return Err(Fault::Shortened(path.to_owned()));
-        }
-        let synced = head.n;
-        Ok(Self { path: path.to_owned(), file, length, head, synced })
-    }
-
-    /// Adds records, all or none, and brings all to the disk if it hurries; tells how many.
-    fn write<'a>(
-        &mut self,
-        records: impl Iterator<Item = &'a Value>,
-        hurries: bool,
-    ) -> Result<u64, Fault> {
-        let (mut text, mut head) = (String::new(), self.head.clone());
-        for record in records {
-            let (line, next) = head.next(record);
-            text += &line;
-            head = next;
-        }
-        let count = head.n - self.head.n;
-        if count > 0 {
-            let length = self.length + u64::try_from(text.len()).unwrap_or(u64::MAX);
-            // What an earlier attempt left behind is no line.
-            self.attempt(|file, old| {
-                file.set_len(old)?;
-                file.seek(SeekFrom::Start(old))?;
-                let written = file.write_all(text.as_bytes());
-                if written.is_err() {
-                    // Nor is a piece of one; if it stays, the next start takes it away.
-                    let _ = file.set_len(old);
-                }
-                written
-            })?;
-            if hurries {
-                // Of what is not on the disk nobody may hear that it is.
-                self.attempt(|file, _| file.sync_data())?;
-            }
-            (self.length, self.head) = (length, head);
-        } else if hurries && self.synced < self.head.n {
-            self.attempt(|file, _| file.sync_data())?;
-        }
-        if hurries && self.synced < self.head.n {
-            self.synced = self.head.n;
-            let head = serde_json::to_string(&self.head).unwrap_or_default();
-            // It is a help for whoever looks later, and its loss costs no record.
-            let _ = std::fs::write(head_of(&self.path), head + "\n");
-        }
-        Ok(count)
-    }
-
-    fn attempt(&mut self, act: impl FnOnce(&mut File, u64) -> io::Result<()>) -> Result<(), Fault> {
-        let length = self.length;
-        act(&mut self.file, length)
-            .map_err(|source| Fault::File { path: self.path.clone(), source: Arc::new(source) })
-    }
-}
-
-/// The last whole line, and how many bytes end with it. A piece of a line behind it is what a
-/// killed process left: nobody was told that it is written, and it is overwritten.
-fn last(file: &mut File, path: &Path) -> Result<(Head, u64), Fault> {
-    let fault = |source| Fault::File { path: path.to_owned(), source: Arc::new(source) };
-    let length = file.seek(SeekFrom::End(0)).map_err(fault)?;
-    let window = u64::try_from(2 * LONGEST_LINE).unwrap_or(u64::MAX).min(length);
-    file.seek(SeekFrom::Start(length - window)).map_err(fault)?;
-    let mut tail = Vec::new();
-    // Not all that can be opened has an end.
-    file.take(window).read_to_end(&mut tail).map_err(fault)?;
-    let Some(end) = tail.iter().rposition(|byte| *byte == b'\n') else {
-        let is_short = length < u64::try_from(LONGEST_LINE).unwrap_or(u64::MAX);
-        return if is_short { Ok((Head::none(), 0)) } else { Err(Fault::Damaged(path.to_owned())) };
-    };
-    let lines = tail.get(..end).unwrap_or_default();
-    let start = lines.iter().rposition(|byte| *byte == b'\n').map_or(0, |place| place + 1);
-    let line = lines.get(start..).and_then(|line| std::str::from_utf8(line).ok());
-    let newest = line.and_then(Link::read).ok_or_else(|| Fault::Damaged(path.to_owned()))?;
-    let whole = length - window + u64::try_from(end + 1).unwrap_or(u64::MAX);
-    Ok((Head { n: newest.n, hash: newest.hash }, whole))
 }

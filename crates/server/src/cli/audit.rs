@@ -11,35 +11,43 @@ use super::arguments::{CONFIG, Global};
 use super::output::Output;
 use crate::{audit, config};
 
-pub(super) fn verify(global: &Global, output: &Output, file: Option<&PathBuf>) -> Result<End> {
+pub(super) fn verify(
+    global: &Global,
+    output: &Output,
+    (file, after): (Option<&PathBuf>, Option<&str>),
+) -> Result<End> {
     let file = match file {
         Some(file) => file.clone(),
         None => of_configuration(global)?,
     };
     let shown = file.display();
-    let found = audit::verify(&file).with_context(|| format!("cannot read `{shown}`"))?;
+    let found = audit::verify(&file, after).with_context(|| format!("cannot read `{shown}`"))?;
     match found {
         Ok(whole) => {
             if output.json {
+                let audit::Verified { records, hash, files } = whole;
                 output.value(
-                    &json!({ "whole": true, "records": whole.records, "hash": whole.hash }),
+                    &json!({ "whole": true, "records": records, "hash": hash, "files": files }),
                 )?;
             } else {
-                let audit::Verified { records, hash } = whole;
-                output.text(&format!("`{shown}` is whole: {records} records"))?;
+                let audit::Verified { records, hash, files } = whole;
+                let files = if files == 1 { String::new() } else { format!(" in {files} files") };
+                output.text(&format!("`{shown}` is whole: {records} records{files}"))?;
                 output.note(&format!("its last hash, to keep somewhere else: {hash}"));
             }
             Ok(End::Done)
         }
         Err(broken) => {
             if output.json {
-                let audit::Broken { record, what } = &broken;
-                output.value(&json!({ "whole": false, "record": record, "what": what }))?;
+                let audit::Broken { record, file, what } = &broken;
+                let file = file.display().to_string();
+                output.value(
+                    &json!({ "whole": false, "record": record, "file": file, "what": what }),
+                )?;
             } else {
-                output.text(&format!(
-                    "`{shown}` is broken at record {}: {}",
-                    broken.record, broken.what
-                ))?;
+                let audit::Broken { record, file, what } = broken;
+                let shown = file.display();
+                output.text(&format!("`{shown}` is broken at record {record}: {what}"))?;
             }
             Ok(End::Failed)
         }

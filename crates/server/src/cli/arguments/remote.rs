@@ -85,7 +85,12 @@ Examples:
   toolcrib audit verify
   toolcrib audit verify audit.jsonl --json")]
     Verify {
-        /// The record; without it, that of the configuration.
+        /// The record; without it, that of the configuration. Files that were closed before it are
+        /// read too.
         file: Option<PathBuf>,
+        /// The hash of the last record that was taken away on purpose: of a closed file that is
+        /// kept somewhere else.
+        #[arg(long, value_name = "HASH")]
+        after: Option<String>,
     },
 }

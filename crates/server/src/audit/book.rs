@@ -1,0 +1,179 @@
+//! The file of a record while it is written: where its chain ends, and when another file is begun.
+
+use std::fs::{File, TryLockError};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use toolcrib::config::LogLevel;
+
+use super::chain::{Head, LONGEST_LINE, Link};
+use super::files;
+use super::writer::Fault;
+use crate::telemetry::log;
+
+/// The file and where its chain ends.
+pub(super) struct Book {
+    path: PathBuf,
+    file: File,
+    /// Bytes that hold whole lines.
+    length: u64,
+    head: Head,
+    synced: u64,
+    /// How long the file may become before another one is begun.
+    rotate: Option<u64>,
+    /// At which length beginning another one failed: it is tried again after as much more.
+    failed_at: u64,
+}
+
+impl Book {
+    pub(super) fn open(path: &Path, rotate: Option<u64>) -> Result<Self, Fault> {
+        let fault = |source| Fault::File { path: path.to_owned(), source: Arc::new(source) };
+        let mut file = locked(path)?;
+        let mut closed = files::closed(path).map_err(fault)?;
+        if closed.last().is_some_and(|(_, newest)| files::is_same(newest, path)) {
+            // A process was killed while it closed the file: it is the one that is written still.
+            let twice = closed.pop();
+            twice.map_or(Ok(()), |(_, name)| std::fs::remove_file(name)).map_err(fault)?;
+        }
+        let (mut head, length) = last(&mut file, path)?;
+        let is_behind = |(n, _): &&(u64, PathBuf)| *n > head.n;
+        if let Some((_, newest)) = closed.last().filter(is_behind) {
+            // A process was killed before the new file had its first line.
+            head = last(&mut File::open(newest).map_err(fault)?, newest)?.0;
+            if length > 0 {
+                return Err(Fault::Shortened(path.to_owned()));
+            }
+        }
+        let kept = std::fs::read_to_string(files::head_of(path)).ok();
+        let kept: Option<Head> = kept.and_then(|text| serde_json::from_str(text.trim()).ok());
+        if kept.is_some_and(|kept| kept.n > head.n) {
+            return Err(Fault::Shortened(path.to_owned()));
+        }
+        let (path, synced) = (path.to_owned(), head.n);
+        Ok(Self { path, file, length, head, synced, rotate, failed_at: 0 })
+    }
+
+    /// Adds records, all or none, and brings all to the disk if it hurries; tells how many.
+    pub(super) fn write<'a>(
+        &mut self,
+        records: impl Iterator<Item = &'a Value>,
+        hurries: bool,
+    ) -> Result<u64, Fault> {
+        let mut records = records.peekable();
+        let (mut text, mut head) = (String::new(), self.head.clone());
+        if records.peek().is_some() {
+            self.turn_over();
+            if self.length == 0 && head.n > 0 {
+                // The first line of a file says where the lines before it are.
+                (text, head) = head.next(&files::continuing(&self.path, head.n));
+            }
+        }
+        for record in records {
+            let (line, next) = head.next(record);
+            text += &line;
+            head = next;
+        }
+        let count = head.n - self.head.n;
+        if count > 0 {
+            let length = self.length + u64::try_from(text.len()).unwrap_or(u64::MAX);
+            // What an earlier attempt left behind is no line.
+            self.attempt(|file, old| {
+                file.set_len(old)?;
+                file.seek(SeekFrom::Start(old))?;
+                let written = file.write_all(text.as_bytes());
+                if written.is_err() {
+                    // Nor is a piece of one; if it stays, the next start takes it away.
+                    let _ = file.set_len(old);
+                }
+                written
+            })?;
+            if hurries {
+                // Of what is not on the disk nobody may hear that it is.
+                self.attempt(|file, _| file.sync_data())?;
+            }
+            (self.length, self.head) = (length, head);
+        } else if hurries && self.synced < self.head.n {
+            self.attempt(|file, _| file.sync_data())?;
+        }
+        if hurries && self.synced < self.head.n {
+            self.synced = self.head.n;
+            let head = serde_json::to_string(&self.head).unwrap_or_default();
+            // It is a help for whoever looks later, and its loss costs no record.
+            let _ = std::fs::write(files::head_of(&self.path), head + "\n");
+        }
+        Ok(count)
+    }
+
+    /// Begins another file where this one is as long as it may be. The old one keeps its place in
+    /// the chain under a name with the number of its last line.
+    fn turn_over(&mut self) {
+        let Some(rotate) = self.rotate else { return };
+        if self.length < self.failed_at.saturating_add(rotate) {
+            return;
+        }
+        match self.replaced() {
+            Ok(file) => (self.file, self.length, self.failed_at) = (file, 0, 0),
+            Err(source) => {
+                // The record is worth more than its division.
+                self.failed_at = self.length;
+                let message = format!("no new file for the record `{}`", self.path.display());
+                let fields = json!({ "message": message, "cause": source.to_string() });
+                log::line(LogLevel::Warn, "audit", fields);
+            }
+        }
+    }
+
+    /// The file is there under its name all the time, and held by us: two steps make it another.
+    fn replaced(&mut self) -> io::Result<File> {
+        self.file.sync_data()?;
+        let closed = files::closed_name(&self.path, self.head.n);
+        let beside = files::beside(&self.path);
+        let _ = std::fs::remove_file(&beside);
+        let file = files::options().create_new(true).open(&beside)?;
+        file.try_lock()?;
+        std::fs::hard_link(&self.path, closed)?;
+        std::fs::rename(&beside, &self.path)?;
+        Ok(file)
+    }
+
+    fn attempt(&mut self, act: impl FnOnce(&mut File, u64) -> io::Result<()>) -> Result<(), Fault> {
+        let length = self.length;
+        act(&mut self.file, length)
+            .map_err(|source| Fault::File { path: self.path.clone(), source: Arc::new(source) })
+    }
+}
+
+/// The open file, which no other process writes.
+fn locked(path: &Path) -> Result<File, Fault> {
+    let fault = |source| Fault::File { path: path.to_owned(), source: Arc::new(source) };
+    let file = files::options().create(true).truncate(false).open(path).map_err(fault)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(Fault::Taken(path.to_owned())),
+        Err(TryLockError::Error(error)) => Err(fault(error)),
+    }
+}
+
+/// The last whole line, and how many bytes end with it. A piece of a line behind it is what a
+/// killed process left: nobody was told that it is written, and it is overwritten.
+fn last(file: &mut File, path: &Path) -> Result<(Head, u64), Fault> {
+    let fault = |source| Fault::File { path: path.to_owned(), source: Arc::new(source) };
+    let length = file.seek(SeekFrom::End(0)).map_err(fault)?;
+    let window = u64::try_from(2 * LONGEST_LINE).unwrap_or(u64::MAX).min(length);
+    file.seek(SeekFrom::Start(length - window)).map_err(fault)?;
+    let mut tail = Vec::new();
+    // Not all that can be opened has an end.
+    file.take(window).read_to_end(&mut tail).map_err(fault)?;
+    let Some(end) = tail.iter().rposition(|byte| *byte == b'\n') else {
+        let is_short = length < u64::try_from(LONGEST_LINE).unwrap_or(u64::MAX);
+        return if is_short { Ok((Head::none(), 0)) } else { Err(Fault::Damaged(path.to_owned())) };
+    };
+    let lines = tail.get(..end).unwrap_or_default();
+    let start = lines.iter().rposition(|byte| *byte == b'\n').map_or(0, |place| place + 1);
+    let line = lines.get(start..).and_then(|line| std::str::from_utf8(line).ok());
+    let newest = line.and_then(Link::read).ok_or_else(|| Fault::Damaged(path.to_owned()))?;
+    let whole = length - window + u64::try_from(end + 1).unwrap_or(u64::MAX);
+    Ok((Head { n: newest.n, hash: newest.hash }, whole))
+}
