@@ -19,6 +19,11 @@ const STALE: Duration = Duration::from_mins(15);
 /// Keys that are older do not count.
 const OLDEST: Duration = Duration::from_hours(24);
 
+/// What only tokens of other kinds say: those that tell a client who signed in, or out (`OpenID`
+/// Connect Core 1.0, 2 and 3.1.3.6; Back-Channel Logout 1.0, 2.4). Where `typ` is missing they are
+/// known by nothing else.
+const FOREIGN: [&str; 4] = ["nonce", "at_hash", "c_hash", "events"];
+
 /// Whose tokens are accepted, and what they say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IssuerSettings {
@@ -38,6 +43,8 @@ pub struct IssuerSettings {
     pub scope_claim: String,
     /// What every caller of this issuer has besides.
     pub scopes: Vec<String>,
+    /// Whether its tokens may do without a `typ`.
+    pub untyped: bool,
 }
 
 pub(crate) struct Issuer {
@@ -85,6 +92,13 @@ impl Issuer {
         let keys = self.keys_for(token).await.ok_or(Refusal::Unavailable)?;
         if !keys.verifies(token) {
             return Err(Refusal::Rejected("its signature is not right"));
+        }
+        if !token.is_typed && !self.settings.untyped {
+            return Err(Refusal::Rejected("it says in no `typ` what it is for"));
+        }
+        let is_foreign = |claim: &&str| token.claims.contains_key(*claim);
+        if !token.is_typed && FOREIGN.iter().any(is_foreign) {
+            return Err(Refusal::Rejected("it is no access token"));
         }
         Verified::read(&token.claims, &self.settings).map_err(Refusal::Rejected)
     }

@@ -20,6 +20,8 @@ pub struct Token<'a> {
     pub algorithm: Algorithm,
     /// The name of the key; `None`: it names none.
     pub kid: Option<String>,
+    /// Whether it says in `typ` that it lets somebody in somewhere.
+    pub is_typed: bool,
     pub claims: Map<String, Value>,
     /// What is signed.
     pub signed: &'a str,
@@ -42,7 +44,7 @@ impl<'a> Token<'a> {
         let head = object(head).ok_or("its head cannot be read")?;
         let algorithm = head.get("alg").and_then(Value::as_str).and_then(Algorithm::named);
         let algorithm = algorithm.ok_or("its algorithm is not accepted")?;
-        is_access_token(&head)?;
+        let is_typed = is_typed(&head)?;
         if head.contains_key("crit") {
             return Err("it has marks that we do not know");
         }
@@ -54,17 +56,19 @@ impl<'a> Token<'a> {
         let claims = object(claims).ok_or("its claims cannot be read")?;
         let signature = decoded(signature).filter(|signature| !signature.is_empty());
         let signature = signature.ok_or("its signature cannot be read")?;
-        Ok(Self { algorithm, kid, claims, signed, signature })
+        Ok(Self { algorithm, kid, is_typed, claims, signed, signature })
     }
 }
 
-/// Tokens for other ends, such as a logout, are signed with the same keys.
-fn is_access_token(head: &Map<String, Value>) -> Result<(), &'static str> {
-    let kind = head.get("typ").and_then(Value::as_str).unwrap_or_default();
+/// Tokens for other ends, such as a logout, are signed with the same keys and say so; some issuers
+/// say nothing of any.
+fn is_typed(head: &Map<String, Value>) -> Result<bool, &'static str> {
+    let Some(kind) = head.get("typ") else { return Ok(false) };
+    let kind = kind.as_str().unwrap_or_default();
     let bare = kind.get(..12).filter(|start| start.eq_ignore_ascii_case("application/"));
     let bare = bare.map_or(kind, |start| &kind[start.len()..]);
     if ["JWT", "at+jwt"].iter().any(|known| bare.eq_ignore_ascii_case(known)) {
-        return Ok(());
+        return Ok(true);
     }
     Err("its `typ` is neither `JWT` nor `at+jwt`")
 }

@@ -23,6 +23,7 @@ fn settings(peer: &Peer) -> IssuerSettings {
         subject_claim: "sub".to_owned(),
         scope_claim: "scope".to_owned(),
         scopes: vec!["tools:read".to_owned()],
+        untyped: false,
     }
 }
 

@@ -69,6 +69,7 @@ impl Check<'_, '_, '_> {
             subject_claim: subject_claim.unwrap_or_else(|| "sub".to_owned()),
             scope_claim: scope_claim.unwrap_or_else(|| "scope".to_owned()),
             scopes: raw.scopes.clone(),
+            untyped: raw.untyped.unwrap_or(false),
         })
     }
 }

@@ -62,6 +62,9 @@ pub(crate) struct Issuer {
     /// Scopes that all its callers have besides.
     #[serde(default)]
     pub(crate) scopes: Vec<String>,
+    /// Whether tokens are taken that say in no `typ` what they are for, as those of some issuers.
+    /// No if not set. With it, give this server an audience of its own, which no client has.
+    pub(crate) untyped: Option<bool>,
 }
 
 /// Whose key it is, and what it opens. The key itself stands nowhere.

@@ -111,6 +111,29 @@ fn a_token_of_every_accepted_algorithm_opens_what_its_scopes_say() {
 }
 
 #[test]
+fn a_token_that_does_not_say_what_it_is_for_is_taken_where_the_file_says_so() {
+    let issuer = Issuer::start().unwrap();
+    let untyped = |claims: &Value| issuer.token(&json!({ "alg": "RS256", "kid": "rsa" }), claims);
+    let good = claims(&issuer, "tools");
+    for (line, taken) in [("", 401), ("untyped = false\n", 401), ("untyped = true\n", 200)] {
+        let folder = Folder::new();
+        folder.write("crib.toml", &("allow = [\"*\"]\n".to_owned() + &file(&issuer, line)));
+        let serving = Serving::start_in(folder, &[]);
+        assert_eq!(status(&serving, &untyped(&good)), taken, "{line}");
+        assert_eq!(status(&serving, &signed(&issuer, &good)), 200, "{line}");
+        // What says that it is for something else is not taken, and neither is what looks so.
+        for kind in [json!("logout+jwt"), json!("id+jwt"), json!(""), json!(5), json!(null)] {
+            let head = json!({ "alg": "RS256", "typ": kind, "kid": "rsa" });
+            assert_eq!(status(&serving, &issuer.token(&head, &good)), 401, "{line}{kind}");
+        }
+        for claim in ["nonce", "at_hash", "c_hash", "events"] {
+            let foreign = with(good.clone(), claim, json!("x"));
+            assert_eq!(status(&serving, &untyped(&foreign)), 401, "{line}{claim}");
+        }
+    }
+}
+
+#[test]
 fn a_token_for_one_way_in_opens_no_other() {
     let issuer = Issuer::start().unwrap();
     let serving = serving(&issuer);
