@@ -40,6 +40,8 @@ pub struct Built {
     pub store: Option<Secret>,
     /// Knows the secrets of all sources: for whoever prints or records what the sources say.
     pub redactor: Arc<Redactor>,
+    /// What it knows.
+    pub(crate) secrets: Vec<Secret>,
     pub(crate) kept: Vec<Kept>,
 }
 
@@ -107,7 +109,8 @@ impl Config {
         let mut of_telemetry = Found::default();
         let _ = self.telemetry.as_ref().map(|own| own.resolve(lookup, &mut of_telemetry));
         let of_process = found.secrets.into_iter().chain(of_telemetry.secrets);
-        let redactor = Redactor::new(secrets.chain(of_process));
+        let secrets: Vec<_> = secrets.chain(of_process).collect();
+        let redactor = Redactor::new(secrets.iter().cloned());
         Built {
             sources: kept.iter().map(placed).collect(),
             policy: policy::policy(&own, None),
@@ -117,6 +120,7 @@ impl Config {
             failed: kept.iter().filter_map(Kept::failed).collect(),
             store: store.filter(|_| found.missing.is_empty()),
             redactor: Arc::new(redactor),
+            secrets,
             kept,
         }
     }
@@ -160,7 +164,7 @@ impl Config {
             Some((_, owner, _)) => (Arc::clone(owner), Fitted::new(Arc::clone(owner), fit.clone())),
             None => {
                 let made = make(id.as_str(), &settings, maker);
-                let owner = Owner::new(masked::source(made, &settings, &secrets));
+                let owner = Owner::new(masked::source(made, &settings, &secrets, maker.learned()));
                 (Arc::clone(&owner), Fitted::new(owner, fit.clone()))
             }
         };

@@ -129,7 +129,8 @@ impl Live {
         }
     }
 
-    /// Knows the secrets of the file that is in force: for whoever prints or records.
+    /// Knows the secrets of the file that is in force: for whoever prints or records. What was one
+    /// before, and tokens that were had since, the maker has [learned](Maker::learned).
     pub fn redactor(&self) -> Arc<Redactor> {
         Arc::clone(&self.secrets.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -166,6 +167,9 @@ impl Live {
         let own = self.profile.as_ref().and_then(|profile| built.named.get(profile));
         self.crib.narrow(own.cloned());
         let sources = built.sources.clone();
+        // What was a secret a moment ago still stands in what is under way.
+        let gone = before.secrets.iter().filter(|old| !built.secrets.contains(old));
+        self.maker.learned().learn(gone);
         *self.secrets.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&built.redactor);
         // The crib changes before it waits for what is new, so this holds if nobody waits on.
         *before = built;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use toolcrib_core::{Source, SourceId};
+use toolcrib_core::{Secrets, Source, SourceId};
 use toolcrib_mcp::{
     Authorization, HttpSettings, McpSource, ServerSettings, Surroundings, Transport,
 };
@@ -40,6 +40,7 @@ pub struct Sources {
     inherited: Vec<(String, String)>,
     /// Where what a person was given at a sign-in is kept.
     tokens: Option<PathBuf>,
+    learned: Secrets,
     made: Mutex<Vec<(String, Held)>>,
     over_http: Mutex<HashMap<String, HttpSettings>>,
 }
@@ -49,6 +50,13 @@ impl Sources {
     /// `tokens`: a folder for what people are given when they sign in.
     pub fn new(inherited: Vec<(String, String)>, tokens: Option<PathBuf>) -> Self {
         Self { inherited, tokens, ..Self::default() }
+    }
+
+    /// Keeps what becomes a secret while the sources run here, where others read it too.
+    #[must_use]
+    pub fn learning(mut self, learned: Secrets) -> Self {
+        self.learned = learned;
+        self
     }
 
     /// How an MCP server is reached, if it is one over HTTP.
@@ -84,6 +92,7 @@ impl Maker for Sources {
         if let Transport::Http(http) = &mut settings.transport {
             if let Authorization::OAuth(oauth) = &mut http.authorization {
                 oauth.tokens = oauth.tokens.take().or_else(|| self.tokens.clone());
+                oauth.learned = Some(self.learned.clone());
             }
             let mut over_http = self.over_http.lock().unwrap_or_else(PoisonError::into_inner);
             over_http.insert(id.to_owned(), HttpSettings::clone(http));
@@ -94,9 +103,14 @@ impl Maker for Sources {
         server
     }
 
-    fn api(&self, id: &str, settings: ApiSettings) -> Arc<dyn Source> {
+    fn api(&self, id: &str, mut settings: ApiSettings) -> Arc<dyn Source> {
+        settings.learned = Some(self.learned.clone());
         let api = Arc::new(ApiSource::new(SourceId::new(id), settings));
         self.keep(id, Held::Api(Arc::downgrade(&api)));
         api
+    }
+
+    fn learned(&self) -> Secrets {
+        self.learned.clone()
     }
 }

@@ -66,7 +66,7 @@ pub use outcome::{ErrorKind, Pending, ToolError, ToolOutcome};
 pub use packed::Packed;
 pub use plan::{ChoiceScope, Exposure, Plan, PlanError, PlannedTool, Request, Warning, Why};
 pub use policy::{AllowAll, AskBeforeDestroying, Intent, Policy, Verdict};
-pub use redact::Redactor;
+pub use redact::{Redactor, Secrets};
 pub use response::{Cited, Debug, Flag, Report, Response};
 pub use run::{Run, Turn};
 pub use secret::Secret;

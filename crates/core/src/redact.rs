@@ -1,6 +1,7 @@
 //! Takes secrets out of what leaves: results, errors, records.
 
 mod forms;
+mod learned;
 mod view;
 
 use std::borrow::Cow;
@@ -14,6 +15,7 @@ use crate::content::{Content, Part, Reference};
 use crate::outcome::ToolError;
 use crate::secret::Secret;
 use forms::Form;
+pub use learned::Secrets;
 
 /// What stands where a secret stood.
 const MASK: &str = "[secret]";
@@ -24,9 +26,12 @@ const DEEPEST: usize = 3;
 
 /// Knows secrets and masks them, also where they stand in base64, hex, percent-encoding or escaped
 /// in JSON. Without a secret it does nothing and costs nothing.
+#[derive(Default)]
 pub struct Redactor(Searching);
 
+#[derive(Default)]
 enum Searching {
+    #[default]
     Nothing,
     For {
         // In the order of the searcher's patterns.
@@ -44,8 +49,8 @@ impl Redactor {
         let mut forms = Vec::new();
         let mut has_space = false;
         for secret in secrets {
-            let secret = secret.expose().trim();
-            if secret.chars().count() >= SHORTEST {
+            if Self::masks(&secret) {
+                let secret = secret.expose().trim();
                 has_space |= secret.contains(' ');
                 forms.extend(forms::of(secret));
             }
@@ -53,12 +58,17 @@ impl Redactor {
         if forms.is_empty() {
             return Self(Searching::Nothing);
         }
-        let searcher = AhoCorasick::new(forms.iter().map(|form| &form.bytes));
+        let searcher = AhoCorasick::new(forms.iter().map(Form::beginning));
         Self(searcher.map_or(Searching::Everything, |searcher| Searching::For {
             forms,
             searcher,
             has_space,
         }))
+    }
+
+    /// Whether a secret is long enough to be looked for.
+    fn masks(secret: &Secret) -> bool {
+        secret.expose().trim().chars().count() >= SHORTEST
     }
 
     /// Whether there is nothing to look for.
@@ -225,8 +235,8 @@ impl Redactor {
         let mut look = |view: &view::View<'_>| {
             for hit in searcher.find_overlapping_iter(&view.bytes) {
                 let form = forms.get(hit.pattern().as_usize());
-                let range = form.map_or(hit.range(), |form| form.widen(&view.bytes, hit.range()));
-                found.extend(view.source(range));
+                let whole = form.and_then(|form| form.whole(&view.bytes, hit.start()));
+                found.extend(whole.and_then(|range| view.source(range)));
             }
         };
         let mut view = view::View::plain(text);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use toolcrib_core::Secret;
+use toolcrib_core::{Secret, Secrets};
 use toolcrib_egress::Network;
 use url::Url;
 
@@ -81,6 +81,8 @@ pub struct OAuthSettings {
     pub tokens: Option<PathBuf>,
     /// The server's own credentials are asked for, and no person (`client_credentials`).
     pub machine: bool,
+    /// Is told of every token and client secret that is had, before it is used.
+    pub learned: Option<Secrets>,
 }
 
 /// How long each phase may take; an error says which one it was.

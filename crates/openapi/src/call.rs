@@ -172,7 +172,8 @@ impl Api {
 
     fn redact(&self, outcome: &mut ToolOutcome, tokens: Tokens) {
         // Tokens first: one may hold another secret, and would not be known any more without it.
-        for redactor in [&Redactor::new(tokens), &self.redactor] {
+        let learned = self.grants.learned().redactor();
+        for redactor in [&Redactor::new(tokens), &*learned, &self.redactor] {
             match outcome {
                 ToolOutcome::Done(content) => redactor.content(content),
                 ToolOutcome::Failed(error) => redactor.error(error),

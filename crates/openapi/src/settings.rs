@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use indexmap::IndexMap;
-use toolcrib_core::{Effect, Secret};
+use toolcrib_core::{Effect, Secret, Secrets};
 use toolcrib_egress::Network;
 use url::Url;
 
@@ -36,6 +36,8 @@ pub struct ApiSettings {
     pub timeout: Duration,
     /// Largest response that is read, in bytes after decompression.
     pub max_response_bytes: u64,
+    /// Is told of every token that is had, before it is used; what it knows no answer shows.
+    pub learned: Option<Secrets>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -100,6 +102,7 @@ impl ApiSettings {
             effects: IndexMap::new(),
             timeout: Duration::from_mins(1),
             max_response_bytes: 8 * 1024 * 1024,
+            learned: None,
         }
     }
 }

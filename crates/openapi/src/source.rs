@@ -44,10 +44,11 @@ struct Kept {
 
 impl ApiSource {
     pub fn new(id: SourceId, settings: ApiSettings) -> Self {
+        let grants = settings.learned.clone().map(Grants::telling).unwrap_or_default();
         Self {
             id,
             settings: Arc::new(settings),
-            grants: Arc::default(),
+            grants: Arc::new(grants),
             state: tokio::sync::Mutex::default(),
             report: Mutex::default(),
         }

@@ -1,36 +1,53 @@
 //! What must stand in nothing that is printed or logged.
 
 use std::borrow::Cow;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use serde_json::Value;
-use toolcrib::Redactor;
+use toolcrib::{Redactor, Secrets};
 
 /// For the whole process: a panic knows of nobody's output, and is masked as well.
 static KNOWN: RwLock<Vec<Arc<Redactor>>> = RwLock::new(Vec::new());
 
-/// Masks what these know from now on, and no longer what others knew.
+/// What came to be a secret since the process began, and what was one before.
+static LEARNED: LazyLock<Secrets> = LazyLock::new(Secrets::default);
+
+/// For sources that are given tokens while they run.
+pub(crate) fn learned() -> Secrets {
+    LEARNED.clone()
+}
+
+/// Masks what these know from now on. Whoever takes one out has the rest learn what it knew.
 pub(crate) fn keep(known: Vec<Arc<Redactor>>) {
     *KNOWN.write().unwrap_or_else(PoisonError::into_inner) = known;
 }
 
+/// What was learned first: it may hold another secret, and would not be known without it.
+fn each(mut mask: impl FnMut(&Redactor)) {
+    mask(&LEARNED.redactor());
+    for redactor in &*KNOWN.read().unwrap_or_else(PoisonError::into_inner) {
+        mask(redactor);
+    }
+}
+
 pub(crate) fn masked(text: &str) -> Cow<'_, str> {
-    let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
-    known.iter().fold(Cow::Borrowed(text), |text, redactor| match redactor.text(&text) {
-        Cow::Borrowed(_) => text,
-        Cow::Owned(masked) => Cow::Owned(masked),
-    })
+    let mut masked = Cow::Borrowed(text);
+    each(|redactor| {
+        if let Cow::Owned(text) = redactor.text(&masked) {
+            masked = Cow::Owned(text);
+        }
+    });
+    masked
 }
 
 /// The same for every text within.
 pub(crate) fn mask(value: &mut Value) {
-    for redactor in &*KNOWN.read().unwrap_or_else(PoisonError::into_inner) {
-        redactor.value(value);
-    }
+    each(|redactor| redactor.value(value));
 }
 
 /// Whether there is anything to mask.
 pub(crate) fn are_known() -> bool {
-    let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
-    known.iter().any(|redactor| !redactor.is_idle())
+    let mut are_known = false;
+    each(|redactor| are_known |= !redactor.is_idle());
+    are_known
 }

@@ -3,27 +3,54 @@
 //! A server knows the secrets of its environment, and says them more easily than one thinks: in an
 //! error, a dump of its variables, the description of a tool.
 
+use std::borrow::Cow;
 use std::error::Error;
 use std::sync::Arc;
 
 use serde_json::Value;
 use toolcrib_core::{
-    Arguments, BoxFuture, CallContext, Library, Redactor, Secret, Source, SourceError, Tool,
-    ToolOutcome, ToolSpec, Toolset,
+    Arguments, BoxFuture, CallContext, Library, Redactor, Secret, Secrets, Source, SourceError,
+    Tool, ToolOutcome, ToolSpec, Toolset,
 };
+use toolcrib_mcp::{Authorization, ServerSettings, Transport};
 
 use super::shelves::MaskedLibrary;
 use crate::settings::Settings;
 
+/// The secrets that a source was given, and what came to be one since.
+#[derive(Clone)]
+pub(super) struct Mask {
+    given: Arc<Redactor>,
+    learned: Secrets,
+}
+
+impl Mask {
+    /// Those that were learned first: one may hold another, and would not be known without it.
+    pub(super) fn each(&self, mut mask: impl FnMut(&Redactor)) {
+        mask(&self.learned.redactor());
+        mask(&self.given);
+    }
+
+    pub(super) fn text(&self, text: &str) -> String {
+        let mut masked = Cow::Borrowed(text);
+        self.each(|redactor| {
+            if let Cow::Owned(text) = redactor.text(&masked) {
+                masked = Cow::Owned(text);
+            }
+        });
+        masked.into_owned()
+    }
+}
+
 struct Masked {
     source: Arc<dyn Source>,
-    redactor: Arc<Redactor>,
+    mask: Mask,
 }
 
 struct MaskedTool {
     spec: Arc<ToolSpec>,
     tool: Arc<dyn Tool>,
-    redactor: Arc<Redactor>,
+    mask: Mask,
 }
 
 /// The source, masked if it is one that does not mask itself.
@@ -31,15 +58,24 @@ pub(super) fn source(
     source: Arc<dyn Source>,
     settings: &Settings,
     secrets: &[Secret],
+    learned: Secrets,
 ) -> Arc<dyn Source> {
-    let redactor = match settings {
-        Settings::Mcp(_) => Redactor::new(secrets.iter().cloned()),
+    let (given, learns) = match settings {
+        Settings::Mcp(server) => (Redactor::new(secrets.iter().cloned()), learns(server)),
         Settings::OpenApi(_) | Settings::Basics(_) => return source,
     };
-    if redactor.is_idle() {
+    if given.is_idle() && !learns {
         return source;
     }
-    Arc::new(Masked { source, redactor: Arc::new(redactor) })
+    Arc::new(Masked { source, mask: Mask { given: Arc::new(given), learned } })
+}
+
+/// Whether a server is sent tokens that no file names.
+fn learns(server: &ServerSettings) -> bool {
+    match &server.transport {
+        Transport::Http(http) => matches!(http.authorization, Authorization::OAuth(_)),
+        Transport::Stdio(_) => false,
+    }
 }
 
 impl Source for Masked {
@@ -48,10 +84,10 @@ impl Source for Masked {
             let tools = self.source.load().await.map_err(|error| self.error(&error))?;
             let masked = tools.iter().map(|shelved| -> Arc<dyn Tool> {
                 let mut spec = ToolSpec::clone(&shelved.spec);
-                mask(&mut spec, &self.redactor);
+                mask(&mut spec, &self.mask);
                 let spec = Arc::new(spec);
-                let (tool, redactor) = (Arc::clone(&shelved.tool), Arc::clone(&self.redactor));
-                Arc::new(MaskedTool { spec, tool, redactor })
+                let (tool, mask) = (Arc::clone(&shelved.tool), self.mask.clone());
+                Arc::new(MaskedTool { spec, tool, mask })
             });
             let again = "the tools cannot be gathered again";
             Toolset::of(masked).map_err(|error| SourceError::new(again).because(error))
@@ -64,14 +100,14 @@ impl Source for Masked {
 
     fn library(&self) -> Option<Arc<dyn Library>> {
         let library = self.source.library()?;
-        Some(Arc::new(MaskedLibrary { library, redactor: Arc::clone(&self.redactor) }))
+        Some(Arc::new(MaskedLibrary { library, mask: self.mask.clone() }))
     }
 }
 
 impl Masked {
     /// The same error if it tells nothing, else its words without the secrets.
     fn error(&self, error: &SourceError) -> SourceError {
-        let mask = |error: &dyn Error| self.redactor.text(&error.to_string()).into_owned();
+        let mask = |error: &dyn Error| self.mask.text(&error.to_string());
         let words = mask(error);
         let mut causes: Vec<String> = Vec::new();
         let mut next = error.source();
@@ -89,23 +125,23 @@ impl Masked {
 }
 
 /// What a model or a person reads of a tool; its name is judged elsewhere.
-fn mask(spec: &mut ToolSpec, redactor: &Redactor) {
+fn mask(spec: &mut ToolSpec, mask: &Mask) {
     let guidance = &mut spec.guidance;
     let texts = [&mut spec.summary, &mut spec.description].into_iter().chain(&mut spec.title);
     let guiding =
         [&mut guidance.source, &mut guidance.system, &mut guidance.user, &mut guidance.reminder];
     for text in texts.chain(guiding) {
-        *text = redactor.text(text).into_owned();
+        *text = mask.text(text);
     }
     for schema in [&mut spec.input].into_iter().chain(&mut spec.output) {
-        schema.edit(|schema| mask_values([schema], redactor));
+        schema.edit(|schema| mask_values([schema], mask));
     }
-    spec.extra.edit(|extra| mask_values(extra.values_mut(), redactor));
+    spec.extra.edit(|extra| mask_values(extra.values_mut(), mask));
 }
 
 /// Always tells of a change: whether there was one is nothing that a redactor says.
-fn mask_values<'a>(values: impl IntoIterator<Item = &'a mut Value>, redactor: &Redactor) -> bool {
-    values.into_iter().for_each(|value| redactor.value(value));
+fn mask_values<'a>(values: impl IntoIterator<Item = &'a mut Value>, mask: &Mask) -> bool {
+    values.into_iter().for_each(|value| mask.each(|redactor| redactor.value(value)));
     true
 }
 
@@ -126,8 +162,8 @@ impl Tool for MaskedTool {
         Box::pin(async move {
             let mut outcome = self.tool.call(arguments, context).await;
             match &mut outcome {
-                ToolOutcome::Done(said) => self.redactor.content(said),
-                ToolOutcome::Failed(error) => self.redactor.error(error),
+                ToolOutcome::Done(said) => self.mask.each(|redactor| redactor.content(said)),
+                ToolOutcome::Failed(error) => self.mask.each(|redactor| redactor.error(error)),
                 ToolOutcome::Pending(_) | ToolOutcome::Denied { .. } => {}
             }
             outcome

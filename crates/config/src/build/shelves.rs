@@ -7,10 +7,11 @@ use futures_util::stream::unfold;
 use serde_json::Value;
 use toolcrib_core::{
     About, BoxFuture, CallContext, ErrorKind, Fields, Following, Holdings, Inquiry, Library,
-    Redactor, Refusal, Said, SourceError, ToolError,
+    Refusal, Said, SourceError, ToolError,
 };
 
 use super::fitted::Fit;
+use super::masked::Mask;
 
 pub(super) struct FittedLibrary {
     pub(super) library: Arc<dyn Library>,
@@ -19,7 +20,7 @@ pub(super) struct FittedLibrary {
 
 pub(super) struct MaskedLibrary {
     pub(super) library: Arc<dyn Library>,
-    pub(super) redactor: Arc<Redactor>,
+    pub(super) mask: Mask,
 }
 
 impl FittedLibrary {
@@ -120,15 +121,15 @@ impl MaskedLibrary {
     fn masked(&self, holdings: Holdings) -> Holdings {
         let list = |mut list: Vec<Arc<Fields>>| {
             for fields in &mut list {
-                self.redactor.fields(Arc::make_mut(fields));
+                self.mask.each(|redactor| redactor.fields(Arc::make_mut(fields)));
             }
             list
         };
         let mut said = Said::clone(&holdings.said);
-        self.redactor.fields(&mut said.server);
-        self.redactor.fields(&mut said.capabilities);
+        self.mask.each(|redactor| redactor.fields(&mut said.server));
+        self.mask.each(|redactor| redactor.fields(&mut said.capabilities));
         if let Some(text) = &mut said.instructions {
-            *text = self.redactor.text(text).into_owned();
+            *text = self.mask.text(text);
         }
         Holdings {
             prompts: list(holdings.prompts),
@@ -140,7 +141,7 @@ impl MaskedLibrary {
     }
 
     fn error(&self, mut error: ToolError) -> ToolError {
-        self.redactor.error(&mut error);
+        self.mask.each(|redactor| redactor.error(&mut error));
         error
     }
 }
@@ -167,7 +168,7 @@ impl Library for MaskedLibrary {
         Box::pin(async move {
             let answered = self.library.answer(inquiry, context).await;
             let mut result = answered.map_err(|error| self.error(error))?;
-            self.redactor.fields(&mut result);
+            self.mask.each(|redactor| redactor.fields(&mut result));
             Ok(result)
         })
     }
@@ -180,11 +181,11 @@ impl Library for MaskedLibrary {
         Box::pin(async move {
             let followed = self.library.follow(uri, context).await;
             let following = followed.map_err(|error| self.error(error))?;
-            let redactor = Arc::clone(&self.redactor);
-            Ok(Following::new(unfold((following, redactor), |(mut following, redactor)| async {
+            let mask = self.mask.clone();
+            Ok(Following::new(unfold((following, mask), |(mut following, mask)| async {
                 let mut params = following.next().await?;
-                redactor.fields(&mut params);
-                Some((params, (following, redactor)))
+                mask.each(|redactor| redactor.fields(&mut params));
+                Some((params, (following, mask)))
             })))
         })
     }

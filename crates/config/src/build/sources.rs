@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use toolcrib_core::{BoxFuture, Source, SourceError, Toolset};
+use toolcrib_core::{BoxFuture, Secrets, Source, SourceError, Toolset};
 use toolcrib_mcp::ServerSettings;
 use toolcrib_openapi::ApiSettings;
 
@@ -15,6 +15,12 @@ pub(crate) static BASICS: LazyLock<Toolset> = LazyLock::new(toolcrib_basics::too
 pub trait Maker: Send + Sync {
     fn mcp(&self, id: &str, settings: ServerSettings) -> Arc<dyn Source>;
     fn api(&self, id: &str, settings: ApiSettings) -> Arc<dyn Source>;
+
+    /// What its sources learn of secrets while they run; what was one in a file before is kept
+    /// there too.
+    fn learned(&self) -> Secrets {
+        Secrets::default()
+    }
 }
 
 /// The source of resolved settings.

@@ -148,6 +148,7 @@ impl Check<'_, '_, '_> {
             scopes: raw.scopes.clone(),
             tokens,
             machine: raw.machine,
+            learned: None,
         }
     }
 

@@ -2,16 +2,16 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use serde_json::json;
-use toolcrib_config::{Lookup, Maker};
+use toolcrib_config::{Live, Lookup, Maker, Means};
 use toolcrib_core::{
     BatchOptions, BoxFuture, Call, Caller, Content, Effect, ErrorKind, RawArguments, Request,
-    Source, SourceError, ToolError, ToolOutcome, Toolset, raw_tool,
+    Secret, Secrets, Source, SourceError, ToolError, ToolOutcome, Toolset, raw_tool,
 };
 use toolcrib_engine::Crib;
-use toolcrib_mcp::{ServerSettings, Transport};
+use toolcrib_mcp::{Authorization, ServerSettings, Transport};
 use toolcrib_openapi::ApiSettings;
 use toolcrib_testkit::spec;
 
@@ -120,4 +120,71 @@ async fn a_masked_error_tells_nothing_twice() {
     let crib = crib("KEY = \"${env:ONE}\"\nMODE = \"fails twice\"\n").await;
     let states = crib.sources();
     assert_eq!(states[0].error.as_deref(), Some("it fails: no folder: os error 2"));
+}
+
+/// Makes sources that say all that any of them was ever given.
+#[derive(Default)]
+struct Remembering {
+    told: Mutex<Vec<String>>,
+    learned: Secrets,
+}
+
+impl Maker for Remembering {
+    fn mcp(&self, id: &str, settings: ServerSettings) -> Arc<dyn Source> {
+        let mut told = self.told.lock().unwrap();
+        match settings.transport {
+            Transport::Stdio(stdio) => {
+                told.extend(stdio.environment.iter().map(|(_, value)| value.expose().to_owned()));
+            }
+            // A token is had when it is used.
+            Transport::Http(http) => {
+                assert!(matches!(http.authorization, Authorization::OAuth(_)));
+                let token = Secret::new(format!("token-of-{id}"));
+                told.push(token.expose().to_owned());
+                self.learned.learn([&token]);
+            }
+        }
+        Arc::new(Teller(told.join(" ")))
+    }
+
+    fn api(&self, _: &str, _: ApiSettings) -> Arc<dyn Source> {
+        unreachable!("no such test")
+    }
+
+    fn learned(&self) -> Secrets {
+        self.learned.clone()
+    }
+}
+
+#[tokio::test]
+async fn what_was_a_secret_before_and_what_became_one_since_is_masked() {
+    let file = |variable: &str| {
+        config(&format!(
+            "[[source]]\nid = \"a\"\nmcp = {{ command = [\"x\"], env = {{ KEY = \
+             \"${{env:{variable}}}\" }} }}\n[[source]]\nid = \"b\"\nmcp = {{ url = \
+             \"https://b/\", oauth = {{}}, poll = \"{}s\" }}\n",
+            variable.len()
+        ))
+    };
+    let maker = Arc::new(Remembering::default());
+    let means = Means::new(Arc::new(Named), Arc::<Remembering>::clone(&maker) as _);
+    let live = Live::start(&file("ONE"), means).await.unwrap();
+    live.apply(&file("OTHER")).await.unwrap();
+    let plan = live.crib().plan(&Caller::local(), Request::default()).unwrap();
+    let calls = ["a__tell", "b__tell", "a__throw", "b__throw"];
+    let calls = calls.map(|name| Call::new(name, name, RawArguments::Absent));
+    let report = live.crib().run_with(&plan, calls.into(), BatchOptions::default()).await;
+    for response in &report.responses {
+        let told = response.text();
+        assert!(told.contains("[secret] [secret] "), "{told}");
+        assert!(!told.contains("value-of-ONE") && !told.contains("token-of-"), "{told}");
+        // What another source was given is for that one to keep.
+        assert_eq!(told.contains("value-of-OTHER"), response.id.starts_with('b'), "{told}");
+    }
+    let description = &plan.get("b__tell").unwrap().listed.spec.description;
+    assert!(description.starts_with("[secret] [secret]"), "{description}");
+    // Whoever prints and records knows the old one too.
+    let told = maker.told.lock().unwrap().join(" ");
+    let told = live.redactor().text(&maker.learned.redactor().text(&told)).into_owned();
+    assert_eq!(told, "[secret] [secret] [secret] [secret]");
 }

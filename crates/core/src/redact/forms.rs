@@ -7,7 +7,7 @@ const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 
 /// One way to write a secret.
 pub(super) struct Form {
-    pub(super) bytes: Vec<u8>,
+    bytes: Vec<u8>,
     /// Characters next to it that hold some of its bits and some of a neighbour's.
     before: usize,
     after: usize,
@@ -59,9 +59,24 @@ fn base64(secret: &[u8], shift: usize, alphabet: &[u8; 64]) -> Form {
     Form { bytes: whole.collect(), before, after: usize::from(!bits.is_multiple_of(6)) }
 }
 
+/// How much of a form is searched for: the rest of a long one is compared, since each letter that
+/// is searched for costs memory.
+const BEGINNING: usize = 64;
+
 impl Form {
+    /// What is searched for.
+    pub(super) fn beginning(&self) -> &[u8] {
+        self.bytes.get(..BEGINNING).unwrap_or(&self.bytes)
+    }
+
+    /// The place of the form that begins here as it is searched for; `None`: it goes on otherwise.
+    pub(super) fn whole(&self, text: &[u8], start: usize) -> Option<Range<usize>> {
+        let is_whole = text.get(start..)?.starts_with(&self.bytes);
+        is_whole.then(|| self.widen(text, start..start + self.bytes.len()))
+    }
+
     /// The place of a hit together with the characters that hold the rest of its bits.
-    pub(super) fn widen(&self, text: &[u8], hit: Range<usize>) -> Range<usize> {
+    fn widen(&self, text: &[u8], hit: Range<usize>) -> Range<usize> {
         let is_base64 = |place: usize| {
             text.get(place).is_some_and(|byte| STANDARD.contains(byte) || URL_SAFE.contains(byte))
         };

@@ -8,7 +8,7 @@ use base64::prelude::{BASE64_STANDARD, BASE64_STANDARD_NO_PAD, BASE64_URL_SAFE};
 use percent_encoding::{CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use toolcrib_core::{Content, ErrorKind, Part, Redactor, Reference, Secret, ToolError};
+use toolcrib_core::{Content, ErrorKind, Part, Redactor, Reference, Secret, Secrets, ToolError};
 
 fn redactor(secrets: &[&str]) -> Redactor {
     Redactor::new(secrets.iter().map(|secret| Secret::new(*secret)))
@@ -172,6 +172,47 @@ fn neighbours_overlaps_and_numbers_are_masked() {
     let mut value = json!({"pin": 123_456, "n": 12});
     redactor.value(&mut value);
     assert_eq!(value, json!({"pin": "[secret]", "n": 12}));
+}
+
+#[test]
+fn long_secrets_that_begin_alike_are_told_apart() {
+    let beginning = "eyJhbGciOiJSUzI1NiJ9.".repeat(10);
+    let [one, other] = ["one's end", "other's end"].map(|end| format!("{beginning}{end}"));
+    let redactor = redactor(&[&one, &other]);
+    assert_eq!(redactor.text(&format!("<{one}><{other}>")), "<[secret]><[secret]>");
+    for text in [beginning.clone(), format!("{beginning}no end"), format!("{beginning}{beginning}")]
+    {
+        assert_eq!(redactor.text(&text), text);
+    }
+    for form in forms(&one) {
+        assert_eq!(redactor.text(&format!("<{form}>")), "<[secret]>", "{form}");
+    }
+}
+
+#[test]
+fn what_is_learned_is_masked_within_bounds() {
+    let secrets = Secrets::default();
+    let early = secrets.redactor();
+    let named = |number: usize| Secret::new(format!("token-{number}-of-somebody"));
+    let shows = |number: usize| {
+        let text = named(number).expose().to_owned();
+        secrets.redactor().text(&text) == text
+    };
+    for number in 0..3 {
+        assert!(shows(number));
+        // Whoever has a clone knows it too.
+        secrets.clone().learn([&named(number)]);
+        assert!(!shows(number));
+    }
+    assert!(early.is_idle());
+    let many: Vec<_> = (3..1_002).map(named).collect();
+    secrets.learn(&many);
+    assert_eq!([0, 1, 2, 1_001].map(shows), [true, true, false, false]);
+    // A large one drives out many.
+    let large = Secret::new("x".repeat(2 * 1024 * 1024 - 20_000));
+    secrets.learn([&large, &Secret::new("short")]);
+    assert_eq!([2, 1_001].map(shows), [true, false]);
+    assert_eq!(secrets.redactor().text(large.expose()), "[secret]");
 }
 
 #[test]

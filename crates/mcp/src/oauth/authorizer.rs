@@ -122,6 +122,8 @@ impl Authorizer {
     /// The tokens as the file has them.
     pub(super) fn read(&self) -> Result<Option<Arc<Grant>>, OAuthError> {
         let grant = self.shared.store.current(&self.slot.owner)?.map(Arc::new);
+        let secrets = grant.iter().flat_map(|grant| grant.secrets());
+        self.shared.wire.learn(secrets);
         locked(&self.slot.cached).clone_from(&grant);
         Ok(grant)
     }

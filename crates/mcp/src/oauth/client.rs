@@ -96,12 +96,17 @@ impl Client {
         let answer: Registered = reply.accepted(what, endpoint)?;
         // Some answer an empty secret where they mean none.
         let secret = answer.client_secret.filter(|secret| !secret.is_empty()).map(Secret::new);
+        wire.learn(&secret);
         let named = answer.token_endpoint_auth_method.as_deref().and_then(Method::named);
         let method = named.unwrap_or_else(|| Method::chosen(found, secret.is_some()));
         if method != Method::None && secret.is_none() {
             return Err(Place::new(what, endpoint).wrong("it gave no secret for its own method"));
         }
         Ok(Self { id: answer.client_id, secret, method })
+    }
+
+    pub(super) fn secret(&self) -> Option<&Secret> {
+        self.secret.as_ref()
     }
 
     pub(super) fn has_secret(&self) -> bool {

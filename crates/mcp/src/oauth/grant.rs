@@ -24,6 +24,13 @@ pub(super) struct Grant {
     pub(super) asked: Vec<String>,
 }
 
+impl Grant {
+    /// All that nobody else may see.
+    pub(super) fn secrets(&self) -> impl Iterator<Item = &Secret> {
+        [&self.access].into_iter().chain(&self.refresh).chain(self.client.secret())
+    }
+}
+
 /// Whose tokens these are. It stands in the file too, so that a file that was moved or whose
 /// name was made by hand helps nobody.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -17,11 +17,13 @@ const WHAT: &str = "the authorization server";
 /// What a token endpoint answers.
 #[derive(Deserialize)]
 struct Answer {
-    access_token: String,
+    #[serde(deserialize_with = "super::grant::secret::deserialize")]
+    access_token: Secret,
     token_type: Option<String>,
     #[serde(default, deserialize_with = "seconds")]
     expires_in: Option<u64>,
-    refresh_token: Option<String>,
+    #[serde(default, deserialize_with = "super::grant::optional::deserialize")]
+    refresh_token: Option<Secret>,
     scope: Option<String>,
 }
 
@@ -91,8 +93,8 @@ impl Asking<'_> {
             issuer: self.found.issuer.issuer.clone(),
             resource: self.found.resource.clone(),
             client: self.client.clone(),
-            access: Secret::new(answer.access_token),
-            refresh: answer.refresh_token.map(Secret::new),
+            access: answer.access_token,
+            refresh: answer.refresh_token,
             term: answer.expires_in.map(Term::of),
             granted,
             asked: self.scopes.to_vec(),
@@ -115,9 +117,9 @@ pub(super) async fn refresh(
     let answer = ask(wire, issuer, &grant.client, form).await?;
     let granted = answer.scope.as_deref().map_or_else(|| grant.granted.clone(), scopes::split);
     Ok(Grant {
-        access: Secret::new(answer.access_token),
+        access: answer.access_token,
         // Where none comes, the old one goes on.
-        refresh: answer.refresh_token.map(Secret::new).or_else(|| grant.refresh.clone()),
+        refresh: answer.refresh_token.or_else(|| grant.refresh.clone()),
         term: answer.expires_in.map(Term::of),
         granted,
         ..grant.clone()
@@ -139,12 +141,14 @@ async fn ask(
     let authorization = client.sign(&mut form);
     let reply = wire.post_form(WHAT, endpoint, &form, authorization.as_ref()).await?;
     let answer: Answer = reply.accepted(WHAT, endpoint)?;
+    wire.learn([&answer.access_token].into_iter().chain(&answer.refresh_token));
     let place = || Place::new(WHAT, endpoint);
     if answer.token_type.as_deref().is_some_and(|kind| !kind.eq_ignore_ascii_case("bearer")) {
         return Err(place().wrong("its token is of another kind than `Bearer`"));
     }
-    let sendable = answer.access_token.bytes().all(|byte| byte.is_ascii_graphic());
-    if answer.access_token.is_empty() || !sendable {
+    let token = answer.access_token.expose();
+    let sendable = token.bytes().all(|byte| byte.is_ascii_graphic());
+    if token.is_empty() || !sendable {
         return Err(place().wrong("its token is none that can be sent"));
     }
     Ok(answer)

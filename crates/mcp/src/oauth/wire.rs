@@ -8,14 +8,14 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, 
 use http::{Method, StatusCode};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use toolcrib_core::Secret;
+use toolcrib_core::{Secret, Secrets};
 use toolcrib_egress::{Body, Egress, Kind, Request};
 use url::form_urlencoded::Serializer;
 use url::{Host, Url};
 
 use super::error::{OAuthError, Place};
 use crate::http::authorize::Refusal;
-use crate::settings::HttpSettings;
+use crate::settings::{Authorization, HttpSettings};
 
 /// Metadata and tokens are small, and quick.
 const LARGEST: u64 = 1024 * 1024;
@@ -49,6 +49,7 @@ const KNOWN: &[&str] = &[
 pub(super) struct Wire {
     egress: Egress,
     server: Url,
+    learned: Option<Secrets>,
 }
 
 /// An answer that is neither a fault of the line nor one that passes.
@@ -62,7 +63,18 @@ impl Wire {
         let server = settings.url.clone();
         let egress = Egress::open([server.clone()], settings.network.clone())
             .map_err(|error| Place::new("the server", &server).wrong(error.message()))?;
-        Ok(Self { egress, server })
+        let learned = match &settings.authorization {
+            Authorization::OAuth(oauth) => oauth.learned.clone(),
+            Authorization::None | Authorization::Bearer(_) => None,
+        };
+        Ok(Self { egress, server, learned })
+    }
+
+    /// Has these masked wherever they may come back.
+    pub(super) fn learn<'a>(&self, secrets: impl IntoIterator<Item = &'a Secret>) {
+        if let Some(learned) = &self.learned {
+            learned.learn(secrets);
+        }
     }
 
     /// Whether a person may be sent there too: a server that we do not trust must not have the

@@ -11,7 +11,7 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderValue, Method, StatusCode};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
-use toolcrib_core::{ErrorKind, Secret, ToolError};
+use toolcrib_core::{ErrorKind, Secret, Secrets, ToolError};
 use toolcrib_egress::{Body, Egress, Request, Timeouts};
 use url::Url;
 
@@ -33,6 +33,8 @@ pub(crate) struct Grant {
 /// The tokens of one API.
 #[derive(Default)]
 pub(crate) struct Grants {
+    /// All that have been given, of which old ones may still come back.
+    learned: Secrets,
     slots: Mutex<HashMap<Grant, Arc<tokio::sync::Mutex<Slot>>>>,
 }
 
@@ -64,6 +66,15 @@ const LARGEST_ANSWER: u64 = 256 * 1024;
 const TIMEOUT: Duration = Duration::from_secs(15);
 
 impl Grants {
+    /// Tells these of every token.
+    pub(crate) fn telling(learned: Secrets) -> Self {
+        Self { learned, ..Self::default() }
+    }
+
+    pub(crate) fn learned(&self) -> &Secrets {
+        &self.learned
+    }
+
     /// The token of a grant; `rejected` is one that the API no longer takes.
     ///
     /// Whoever comes while another asks waits for that answer, be it a token or a failure.
@@ -91,6 +102,7 @@ impl Grants {
         match grant.ask(server, ways).await {
             Ok(token) => {
                 let secret = token.secret.clone();
+                self.learned.learn([&secret]);
                 *slot = Slot { token: Some(token), failure: None };
                 Ok(secret)
             }

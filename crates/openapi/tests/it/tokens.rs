@@ -1,11 +1,14 @@
 //! Tokens of OAuth 2, as documents and settings say.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use serde_json::json;
-use toolcrib_core::{Caller, Secret};
+use toolcrib_core::{Caller, Secret, Secrets};
 use toolcrib_openapi::{ApiSettings, Credential};
 use url::Url;
 
-use crate::upstream::{Shop, Upstream, json as answer, settings};
+use crate::upstream::{Shop, Upstream, json as answer, settings, with};
 
 fn document(token_url: &str) -> String {
     let flow = json!({"clientCredentials": {"tokenUrl": token_url, "scopes": {}}});
@@ -79,4 +82,39 @@ async fn a_token_server_that_only_the_document_names_is_the_api_or_public_with_t
     let refused = private.call("one", &json!({})).await.text();
     assert!(refused.contains("is not a public address"), "{refused}");
     assert_eq!((other.heard().len(), api.heard().len()), (0, 2));
+}
+
+#[tokio::test]
+async fn a_token_that_was_replaced_is_not_shown_either() {
+    let counts = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
+    let api = Upstream::start(move |heard| {
+        let [given, asked] = &*counts;
+        if heard.target == "/token" {
+            let number = given.fetch_add(1, Ordering::SeqCst);
+            return answer(&json!({"access_token": format!("token-number-{number}")}));
+        }
+        // The first token is taken back after it was used once.
+        let token = heard.header("authorization").unwrap_or_default();
+        let is_refused = asked.fetch_add(1, Ordering::SeqCst) > 0 && token.ends_with("-0");
+        let said = json!({"now": token, "before": "token-number-0"}).to_string();
+        let status = if is_refused { 401 } else { 200 };
+        with(status, &[("content-type", "application/json")], &said)
+    })
+    .await;
+    let learned = Secrets::default();
+    let own = ApiSettings {
+        credentials: [("oauth".to_owned(), client("c", None))].into_iter().collect(),
+        learned: Some(learned.clone()),
+        ..settings(&document("/token"), &api.url)
+    };
+    let shop = Shop::open(own).await;
+    for _ in 0..3 {
+        let told = shop.call("one", &json!({})).await.text();
+        assert_eq!(told, r#"{"now":"Bearer [secret]","before":"[secret]"}"#);
+    }
+    let known = learned.redactor();
+    assert_eq!(
+        known.text("token-number-0 token-number-1 token-number-2"),
+        "[secret] [secret] token-number-2"
+    );
 }

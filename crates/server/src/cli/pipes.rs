@@ -27,10 +27,10 @@ pub(super) fn mcp(global: &Global, output: &Output, file: Option<&PathBuf>) -> R
     global.start_log(file.checked.log)?;
     let telemetry = Arc::new(Telemetry::open(&file.checked)?);
     let runtime = Builder::new_multi_thread().enable_all().build()?;
-    let sources = Arc::new(Sources::new(
-        config::inherited(),
-        config::state_folder().map(|state| state.join("tokens")),
-    ));
+    let sources = Arc::new(
+        Sources::new(config::inherited(), config::state_folder().map(|state| state.join("tokens")))
+            .learning(secrets::learned()),
+    );
     let store = open_store(&file)?;
     let served = runtime.block_on(async {
         let live = Arc::new(Live::open(

@@ -92,7 +92,8 @@ impl Room {
         let sources = Sources::new(
             config::inherited(),
             config::state_folder().map(|state| state.join("tokens")),
-        );
+        )
+        .learning(secrets::learned());
         let built = checked.build(&config::Outside, &sources);
         secrets::keep(vec![Arc::clone(&built.redactor)]);
         let lock = path.with_file_name(LOCK);

@@ -51,10 +51,10 @@ pub(super) fn serve(global: &Global, output: &Output, words: &ServeWords) -> Res
     let hosts = [words.host.as_slice(), front.hosts.as_slice()].concat();
     let folder = tokens(words, &guard, output)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let sources = Arc::new(Sources::new(
-        config::inherited(),
-        config::state_folder().map(|state| state.join("tokens")),
-    ));
+    let sources = Arc::new(
+        Sources::new(config::inherited(), config::state_folder().map(|state| state.join("tokens")))
+            .learning(secrets::learned()),
+    );
     let store = place::kept(&file)?;
     let served = runtime.block_on(async {
         let means = Means {

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use toolcrib_core::{AllowAll, BatchOptions, Call, Caller, Host, Request, SourceId};
+use toolcrib_core::{AllowAll, BatchOptions, Call, Caller, Host, Request, Secrets, SourceId};
 use toolcrib_engine::Crib;
 
-use super::World;
 use super::people::Person;
-use crate::settings::{ServerSettings, Transport};
+use super::{World, log_in};
+use crate::settings::{OAuthSettings, ServerSettings, Transport};
 use crate::{McpSource, Surroundings};
 
 const CONNECT: Duration = Duration::from_secs(1);
@@ -111,4 +111,33 @@ async fn a_log_in_that_takes_longer_than_connecting_may_is_not_begun_anew() {
 
     assert!(told.starts_with("access-"), "{told}");
     assert_eq!(person.asked.lock().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn every_token_that_is_had_is_known_as_a_secret() {
+    let world = World::new().await;
+    let learned = Secrets::default();
+    let oauth = OAuthSettings { learned: Some(learned.clone()), ..world.oauth() };
+    let settings = world.resource.settings(oauth);
+    log_in(&settings, &Caller::local()).await.unwrap();
+    let known = |learned: &Secrets, kind: &str| {
+        let redactor = learned.redactor();
+        (0..10).filter(|number| redactor.text(&format!("{kind}{number}")) == "[secret]").count()
+    };
+    let kinds = ["access-", "refresh-", "client-secret-"];
+    assert_eq!(kinds.map(|kind| known(&learned, kind)), [1, 1, 1]);
+
+    // Another process finds them in the file, and has others when they have ended.
+    let later = Secrets::default();
+    let mut oauth = world.oauth();
+    oauth.learned = Some(later.clone());
+    let mut settings =
+        ServerSettings::new(Transport::Http(Box::new(world.resource.settings(oauth))));
+    settings.timeouts.connect = CONNECT;
+    let source = McpSource::new("far", settings, Surroundings::default());
+    let crib = Crib::builder().policy(AllowAll).source("far", source).build().await;
+    assert_eq!(kinds.map(|kind| known(&later, kind)), [1, 1, 1]);
+    world.issuer.live.lock().unwrap().clear();
+    call(&crib, &Caller::local(), &Person::who("decline"), 1).await;
+    assert_eq!(known(&later, "access-"), 2);
 }

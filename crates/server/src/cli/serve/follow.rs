@@ -102,6 +102,7 @@ impl Masked {
         if same && tokens == self.tokens {
             return;
         }
+        secrets::learned().learn(self.tokens.iter().filter(|old| !tokens.contains(old)));
         let of_tokens = Arc::new(Redactor::new(tokens.iter().cloned()));
         secrets::keep(vec![Arc::clone(&of_file), of_tokens]);
         *self = Self { tokens, of_file: Some(of_file) };

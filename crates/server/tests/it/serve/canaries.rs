@@ -292,3 +292,57 @@ fn no_secret_stands_in_anything_that_is_said_or_kept() {
         );
     }
 }
+
+/// Says on both its ways out what it was given, and what it was given before.
+const REMEMBERING: &str = r#"
+import json, os, sys
+with open("given.txt", "a") as given:
+    print(os.environ["API_KEY"], file=given)
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked:
+        continue
+    method, reply = asked["method"], {"jsonrpc": "2.0", "id": asked["id"]}
+    given = open("given.txt").read()
+    print("given:", given, file=sys.stderr, flush=True)
+    if method == "initialize":
+        reply["result"] = {"protocolVersion": asked["params"]["protocolVersion"],
+            "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+    elif method == "tools/list":
+        reply["result"] = {"tools": [{"name": name, "inputSchema": {"type": "object"},
+            "annotations": {"readOnlyHint": True}} for name in ["dump", "fail"]]}
+    elif asked["params"]["name"] == "dump":
+        reply["result"] = {"content": [{"type": "text", "text": given}]}
+    else:
+        reply["error"] = {"code": -32000, "message": "no, " + given}
+    print(json.dumps(reply), flush=True)
+"#;
+
+#[test]
+fn a_secret_that_was_replaced_stands_in_nothing_that_is_said_later() {
+    let folder = Folder::new();
+    let file = |name: &str| {
+        format!(
+            "[log]\nlevel = \"trace\"\nformat = \"json\"\n[[source]]\nid = \"s\"\nmcp = {{ \
+             command = [\"python3\", \"./s.py\"], cwd = \".\", env = {{ API_KEY = \
+             \"${{file:{name}.txt}}\" }} }}\n"
+        )
+    };
+    folder.write("s.py", REMEMBERING);
+    folder.write("old.txt", OF_CHILD);
+    folder.write("new.txt", OF_FILE);
+    folder.write("crib.toml", &file("old"));
+    let mut serving = Serving::start_in(folder, &[]);
+    serving.hears("`s`: 2 tools");
+    serving.folder.write("crib.toml", &file("new"));
+    serving.hears("is in force: restarted `s`");
+    let call = |name: &str| serving.call(&json!({ "calls": [{ "name": name }] })).to_string();
+    let both = "[secret]\\n[secret]\\n";
+    assert!(eventually(|| call("s__dump").contains(both)), "{}", call("s__dump"));
+    let said = [("the error".to_owned(), call("s__fail"))];
+    let sources = ("the sources".to_owned(), serving.ask("GET", "/v1/sources", "").body);
+    serving.signal("TERM");
+    assert_eq!(serving.child.wait().unwrap().code(), Some(0));
+    let log = ("the log".to_owned(), serving.told.lock().unwrap().clone());
+    assert_none(&[said[0].clone(), sources, log], &[OF_CHILD, OF_FILE]);
+}
