@@ -69,7 +69,7 @@ pub(crate) async fn serve(
     let room = Arc::new(Semaphore::new(door.most));
     // Whoever finds no room is told so, a few at the same time.
     let porch = Arc::new(Semaphore::new((door.most / 16).clamp(1, porch::MOST)));
-    let connections = TaskTracker::new();
+    let (mut greeter, connections) = (porch::Greeter::new(), TaskTracker::new());
     let mut pause = FIRST_PAUSE;
     loop {
         let next = async {
@@ -89,11 +89,11 @@ pub(crate) async fn serve(
                 pause = FIRST_PAUSE;
                 let Ok(place) = Arc::clone(&room).try_acquire_owned() else {
                     house.turned_away();
-                    // Who greets is not understood out there.
-                    if door.tls.is_none() {
+                    let tls = door.tls.clone();
+                    if tls.is_none() || greeter.greets_one_more() {
                         connections.spawn(async move {
                             let _spot = spot;
-                            porch::turn_away(stream).await;
+                            porch::turn_away(stream, tls).await;
                         });
                     }
                     continue;

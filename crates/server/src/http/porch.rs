@@ -1,10 +1,11 @@
 //! Where peers are told that there is no room: at once, and when to come again.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
 
 use super::problem::Kind;
 
@@ -15,13 +16,44 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// As much of a request as is read before the answer.
 const GLANCE: usize = 16 * 1024;
 
-/// Answers whatever was asked with the one answer there is, and hangs up.
-pub(crate) async fn turn_away(mut stream: TcpStream) {
-    // A peer that does not ask is let go like one that does not listen.
-    let _ = timeout(PATIENCE, tell(&mut stream)).await;
+/// Peers behind TLS that are told so within a second; the others are hung up on. To greet costs a
+/// signature, which those who got in would pay for.
+const GREETED: u32 = 32;
+
+/// Which of the peers behind TLS are greeted, only to be told to come again.
+pub(crate) struct Greeter {
+    since: Instant,
+    left: u32,
 }
 
-async fn tell(stream: &mut TcpStream) -> std::io::Result<()> {
+impl Greeter {
+    pub(crate) fn new() -> Self {
+        Self { since: Instant::now(), left: GREETED }
+    }
+
+    pub(crate) fn greets_one_more(&mut self) -> bool {
+        if self.since.elapsed() >= Duration::from_secs(1) {
+            *self = Self::new();
+        }
+        let greets = self.left > 0;
+        self.left = self.left.saturating_sub(1);
+        greets
+    }
+}
+
+/// Answers whatever was asked with the one answer there is, and hangs up.
+pub(crate) async fn turn_away(stream: TcpStream, tls: Option<TlsAcceptor>) {
+    let told = async {
+        match tls {
+            None => tell(stream).await,
+            Some(tls) => tell(tls.accept(stream).await?).await,
+        }
+    };
+    // A peer that does not ask is let go like one that does not listen.
+    let _ = timeout(PATIENCE, told).await;
+}
+
+async fn tell(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> std::io::Result<()> {
     let mut seen = Vec::new();
     while !seen.windows(4).any(|end| end == b"\r\n\r\n") && seen.len() < GLANCE {
         if stream.read_buf(&mut seen).await? == 0 {

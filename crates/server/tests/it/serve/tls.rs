@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 
 use super::keys::make;
-use super::support::{Serving, bearer, state};
+use super::support::{Serving, bearer, eventually, state};
 use crate::process::{Folder, run_in, shell};
 
 const SERVER: &str = "[server]\nhosts = [\"crib.example\"]\n\
@@ -54,6 +54,34 @@ fn others_come_in_by_tls_without_a_proxy() {
     let _ = plain.read_to_end(&mut answer);
     assert!(!answer.starts_with(b"HTTP"), "{answer:?}");
     assert!(ask("--cacert certificate.pem").out.ends_with("200 1.1"));
+}
+
+#[test]
+fn who_finds_no_room_behind_tls_is_told_when_to_come_again() {
+    let Some(folder) = folder() else { return };
+    let (key, entry) = make(&folder, &["ci"]);
+    folder.write("crib.toml", &format!("{SERVER}[server.limits]\nconnections = 4\n{entry}"));
+    let serving = Serving::starting_at(folder, &["--listen", "127.0.0.1:0"]);
+    let port = serving.address.rsplit(':').next().unwrap();
+    let line = format!(
+        "curl -sS -i --cacert certificate.pem --connect-to crib.example:443:127.0.0.1:{port} \
+         -H '{}' https://crib.example/v1/tools",
+        bearer(&key)
+    );
+    // Who has not greeted yet holds a place.
+    let silent: Vec<_> = (0..4).map(|_| serving.connect()).collect();
+    let told = || shell(&serving.folder, &line);
+    assert!(eventually(|| told().out.starts_with("HTTP/1.1 503")), "{:?}", told());
+    let answer = told();
+    assert!(answer.out.contains("retry-after: 1"), "{answer:?}");
+    assert!(answer.out.contains("as many connections are open as there is room for"), "{answer:?}");
+    drop(silent);
+    assert!(eventually(|| told().out.starts_with("HTTP/1.1 200")), "{:?}", told());
+    // Many at once are not all greeted, and the server goes on.
+    let silent: Vec<_> = (0..4).map(|_| serving.connect()).collect();
+    let crowd: Vec<_> = (0..200).map(|_| serving.connect()).collect();
+    drop((silent, crowd));
+    assert!(eventually(|| told().out.starts_with("HTTP/1.1 200")), "{:?}", told());
 }
 
 #[test]
