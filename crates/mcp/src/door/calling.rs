@@ -57,7 +57,7 @@ pub(super) fn digest(tool: &str, arguments: Option<&Value>) -> String {
 }
 
 /// Where a call stands that says so itself: its client knows better than what lies between us.
-fn traced(own: Trace, said: Option<&str>) -> Trace {
+pub(super) fn traced(own: Trace, said: Option<&str>) -> Trace {
     if own.goes_on() { said.and_then(Trace::parse).unwrap_or(own) } else { own }
 }
 

@@ -24,7 +24,7 @@ use toolcrib_core::{
 };
 
 use super::attentive::Carried;
-use super::calling::{self, Marks};
+use super::calling::{self, Marks, traced};
 use super::client::Client;
 use super::following::{self, Ahead, Followed, Telling};
 use super::greeting;
@@ -105,9 +105,12 @@ impl Desk {
 
     /// Who comes, as authentication said; without that there is no way in.
     pub(super) fn entrance(&self, extensions: &Extensions) -> Result<Entrance, ErrorData> {
+        if let Some(entrance) = &self.entrance {
+            let trace = self.room.settings.traced.then(Trace::root);
+            return Ok(Entrance { trace, ..entrance.clone() });
+        }
         let parts = extensions.get::<http::request::Parts>();
-        let entrance = self.entrance.as_ref();
-        let entrance = entrance.or_else(|| parts?.extensions.get::<Entrance>());
+        let entrance = parts.and_then(|parts| parts.extensions.get::<Entrance>());
         entrance.cloned().ok_or_else(|| ErrorData::invalid_request("nobody is logged in", None))
     }
 
@@ -133,7 +136,9 @@ impl Desk {
         params: &impl Serialize,
         context: RequestContext<RoleServer>,
     ) -> Result<Reading<'_>, ErrorData> {
-        let entrance = self.entrance(&context.extensions)?;
+        let mut entrance = self.entrance(&context.extensions)?;
+        let said = context.meta.get_traceparent();
+        entrance.trace = entrance.trace.map(|own| traced(own, said));
         let Ok(Value::Object(mut params)) = serde_json::to_value(params) else {
             return Err(ErrorData::invalid_params("the parameters are no object", None));
         };

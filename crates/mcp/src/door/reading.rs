@@ -7,7 +7,7 @@ use rmcp::model::ErrorData;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use toolcrib_core::{About, Fields, Inquiry, Kind, Said, Visitor};
+use toolcrib_core::{About, BatchOptions, Fields, Inquiry, Kind, Said, Visitor};
 
 use super::calling::{digest, stale};
 use super::client::Client;
@@ -60,7 +60,8 @@ impl<'a> Reading<'a> {
     fn begin(&self) -> Running {
         let house = &self.desk.room.house;
         Running::start(self.visit.clone(), &self.line.client, Hold::WithItsClient, |options| {
-            let Entrance { caller, profile, session, .. } = self.entrance.clone();
+            let Entrance { caller, profile, session, trace, .. } = self.entrance.clone();
+            let options = BatchOptions { trace, ..options };
             let (visitor, inquiry) = (Visitor { caller, session }, self.inquiry.clone());
             let answer = house.inquire(Asking { visitor, profile, inquiry, options });
             Box::pin(async move { End::Read(Box::new(answer.await)) })

@@ -31,6 +31,9 @@ pub struct DoorSettings {
     /// Sessions that stay awake while nothing is asked of them, for a while. The others take a
     /// tenth of the memory, and a moment longer to answer the next request.
     pub most_awake: usize,
+    /// Whether somebody collects traces: then the requests of a client at a pipe begin some. Those
+    /// over HTTP come with their place in one, or with none.
+    pub traced: bool,
     /// What a client is told about the tools as a whole.
     pub instructions: Option<String>,
 }
@@ -50,6 +53,7 @@ impl Default for DoorSettings {
             most_tasks: 1_000,
             most_sessions: 10_000,
             most_awake: 32,
+            traced: false,
             instructions: None,
         }
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use tokio::runtime::Builder;
+use tokio_util::sync::CancellationToken;
 use toolcrib::config::{Live, Means};
 use toolcrib::mcp::{Door, DoorSettings, wait_for_programs};
 
@@ -13,10 +14,10 @@ use super::End;
 use super::arguments::Global;
 use super::output::Output;
 use super::room::{LAST_MOMENT, caller};
-use super::serve::{Configuration, means, open_store, stop};
+use super::serve::{Configuration, LAST_SPANS, means, open_store, stop};
 use crate::http::mcp::Shown;
 use crate::sources::Sources;
-use crate::telemetry::Telemetry;
+use crate::telemetry::{Telemetry, export};
 use crate::{config, secrets};
 
 /// How long a client waits for sources: many ask for the tools once and never again.
@@ -50,9 +51,18 @@ pub(super) fn mcp(global: &Global, output: &Output, file: Option<&PathBuf>) -> R
                 output.warn(&[format!("the source `{}` gives no tools: {error}", state.id)]);
             }
         }
-        let door = Door::new(Arc::new(Shown(live)), DoorSettings::default());
+        let traced = telemetry.spans.is_some();
+        let door =
+            Door::new(Arc::new(Shown(live)), DoorSettings { traced, ..DoorSettings::default() });
+        let sent = CancellationToken::new();
+        let sending = export::export(Arc::clone(&telemetry), None, sent.clone());
+        let sending = tokio::spawn(sending);
         let (input, out) = (tokio::io::stdin(), tokio::io::stdout());
-        Box::pin(door.serve_stdio(input, out, caller(global), None)).await?;
+        let served = Box::pin(door.serve_stdio(input, out, caller(global), None)).await;
+        sent.cancel();
+        // A collector that is away keeps nobody.
+        let _ = tokio::time::timeout(LAST_SPANS, sending).await;
+        served?;
         anyhow::Ok(())
     });
     runtime.block_on(stop(&sources, store.as_ref()));

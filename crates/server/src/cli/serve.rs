@@ -36,7 +36,7 @@ pub(super) use place::{Configuration, LISTEN, store as open_store};
 /// How long children may take to end.
 const LAST_WISHES: Duration = Duration::from_secs(10);
 /// How long a collector may take for the last messages.
-const LAST_SPANS: Duration = Duration::from_secs(3);
+pub(super) const LAST_SPANS: Duration = Duration::from_secs(3);
 
 pub(super) fn serve(global: &Global, output: &Output, words: &ServeWords) -> Result<End> {
     let file = Configuration::open(words.file.as_ref().or(global.config.as_ref()), output)?;
@@ -113,7 +113,8 @@ async fn run(
         }
     });
     let sent = CancellationToken::new();
-    let sending = tokio::spawn(export::export(Arc::clone(&house), sent.clone()));
+    let (telemetry, figures) = (Arc::clone(&house.telemetry), Some(Arc::clone(&house)));
+    let sending = tokio::spawn(export::export(telemetry, figures, sent.clone()));
     let following = tokio::spawn(follow::follow(outside, Arc::clone(&house), output.clone()));
     let heard = async {
         signals.next().await;

@@ -13,8 +13,8 @@ use toolcrib::config::LogLevel;
 use toolcrib::egress::{Body, Request};
 
 use super::family::{BOUNDS, Family, Kind, Point, Value as Figure};
-use super::log;
 use super::spans::{Spans, attributes_of, nanoseconds};
+use super::{Telemetry, log};
 use crate::http::house::House;
 use crate::http::rest::figures::families;
 use crate::secrets;
@@ -28,9 +28,13 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// How much of an answer is read: it says nothing that we need.
 const LARGEST_ANSWER: u64 = 64 * 1024;
 
-/// Sends until `stop`, and then what is left.
-pub(crate) async fn export(house: Arc<House>, stop: CancellationToken) {
-    let Some(spans) = &house.telemetry.spans else { return };
+/// Sends until `stop`, and then what is left. Figures are those of a house, where there is one.
+pub(crate) async fn export(
+    telemetry: Arc<Telemetry>,
+    house: Option<Arc<House>>,
+    stop: CancellationToken,
+) {
+    let Some(spans) = &telemetry.spans else { return };
     let began = SystemTime::now();
     let mut next_figures = tokio::time::Instant::now() + spans.settings.interval;
     let mut fails = false;
@@ -39,20 +43,10 @@ pub(crate) async fn export(house: Arc<House>, stop: CancellationToken) {
             () = stop.cancelled() => true,
             () = tokio::time::sleep(BEAT) => false,
         };
-        let mut done = true;
-        loop {
-            let batch = spans.take(MOST);
-            let (count, is_all) = (batch.len(), batch.len() < MOST);
-            if count > 0 && !send(spans, "traces", traces(spans, &batch)).await {
-                spans.lose(count);
-                done = false;
-            }
-            if is_all {
-                break;
-            }
-        }
-        if is_last || tokio::time::Instant::now() >= next_figures {
-            let message = metrics(spans, &families(&house).await, began);
+        let mut done = all_spans(spans).await;
+        let is_due = is_last || tokio::time::Instant::now() >= next_figures;
+        if let Some(house) = house.as_ref().filter(|_| is_due) {
+            let message = metrics(spans, &families(house).await, began);
             done &= send(spans, "metrics", message).await;
             next_figures = tokio::time::Instant::now() + spans.settings.interval;
         }
@@ -64,6 +58,22 @@ pub(crate) async fn export(house: Arc<House>, stop: CancellationToken) {
         }
         if is_last {
             return;
+        }
+    }
+}
+
+/// Sends what waits; tells whether the collector took all of it.
+async fn all_spans(spans: &Spans) -> bool {
+    let mut done = true;
+    loop {
+        let batch = spans.take(MOST);
+        let (count, is_all) = (batch.len(), batch.len() < MOST);
+        if count > 0 && !send(spans, "traces", traces(spans, &batch)).await {
+            spans.lose(count);
+            done = false;
+        }
+        if is_all {
+            return done;
         }
     }
 }

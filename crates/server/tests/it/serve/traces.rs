@@ -196,3 +196,109 @@ fn over_mcp(serving: &Serving) -> String {
     assert_eq!(answer.status, 200, "{answer:?}");
     answer.body
 }
+
+/// A server that says what came beside the name of a prompt or resource.
+const SHELF: &str = r#"
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked:
+        continue
+    method, reply = asked["method"], {"jsonrpc": "2.0", "id": asked["id"]}
+    meta = json.dumps(asked.get("params", {}).get("_meta", {}))
+    if method == "initialize":
+        reply["result"] = {"protocolVersion": asked["params"]["protocolVersion"],
+            "capabilities": {"tools": {}, "prompts": {}, "resources": {}},
+            "serverInfo": {"name": "s", "version": "1"}}
+    elif method == "tools/list":
+        reply["result"] = {"tools": [{"name": "meta", "inputSchema": {"type": "object"},
+            "annotations": {"readOnlyHint": True}}]}
+    elif method == "prompts/list":
+        reply["result"] = {"prompts": [{"name": "p"}]}
+    elif method == "resources/list":
+        reply["result"] = {"resources": [{"name": "r", "uri": "test://r"}]}
+    elif method == "tools/call":
+        reply["result"] = {"content": [{"type": "text", "text": meta}]}
+    elif method == "prompts/get":
+        reply["result"] = {"messages": [{"role": "user", "content": {"type": "text", "text": meta}}]}
+    elif method == "resources/read":
+        reply["result"] = {"contents": [{"uri": "test://r", "text": meta}]}
+    else:
+        reply["error"] = {"code": -32601, "message": "unknown method"}
+    print(json.dumps(reply), flush=True)
+"#;
+
+/// Requests in the stateless revision, each with a place in the trace.
+fn requests() -> Vec<(&'static str, Value)> {
+    [
+        ("tools/call", json!({ "name": "s__meta", "arguments": {} })),
+        ("prompts/get", json!({ "name": "s__p" })),
+        ("resources/read", json!({ "uri": "test://r" })),
+    ]
+    .map(|(method, mut params)| {
+        params["_meta"] = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": { "name": "t", "version": "1" },
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "traceparent": format!("00-{TRACE}-{PARENT}-01"),
+        });
+        (method, json!({ "jsonrpc": "2.0", "id": method, "method": method, "params": params }))
+    })
+    .into()
+}
+
+fn with_shelf(telemetry: &str) -> Folder {
+    let folder = Folder::new();
+    folder.write("shelf.py", SHELF);
+    let source = "[[source]]\nid = \"s\"\n\
+                  mcp = { command = [\"python3\", \"./shelf.py\"], cwd = \".\" }\n";
+    folder.write("crib.toml", &format!("{telemetry}\n{source}"));
+    folder
+}
+
+#[test]
+fn what_is_read_says_where_it_stands_as_well() {
+    let collector = Listener::start(fine);
+    for (telemetry, is_told) in
+        [(format!("[telemetry]\notlp = \"{}\"", collector.url), true), (String::new(), false)]
+    {
+        let serving = Serving::start_in(with_shelf(&telemetry), &[]);
+        serving.hears("`s`: 1 tools");
+        for (method, body) in requests() {
+            let (token, method) = (bearer(&serving.token), format!("Mcp-Method: {method}"));
+            let name = body["params"]["name"].as_str().or(body["params"]["uri"].as_str());
+            let name = format!("Mcp-Name: {}", name.unwrap());
+            let lines = [
+                token.as_str(),
+                "Content-Type: application/json",
+                "Accept: application/json, text/event-stream",
+                "MCP-Protocol-Version: 2026-07-28",
+                &method,
+                &name,
+            ];
+            let head = head("POST", "/mcp", &serving, &lines);
+            let ask = || serving.send(&head, &body.to_string());
+            // What a server has beside its tools comes a moment after them.
+            assert!(eventually(|| !ask().body.contains("\"error\"")), "{:?}", ask());
+            let answer = ask();
+            assert_eq!(answer.body.contains(&format!("00-{TRACE}-")), is_told, "{answer:?}");
+            assert!(!answer.body.contains(PARENT), "{answer:?}");
+        }
+    }
+}
+
+#[test]
+fn a_client_at_a_pipe_is_traced_as_well() {
+    let collector = Listener::start(fine);
+    let folder = with_shelf(&format!("[telemetry]\notlp = \"{}\"", collector.url));
+    let lines: Vec<_> = requests().iter().map(|(_, body)| format!("{body}\n")).collect();
+    folder.write("asked", &lines.concat());
+    let line = "(sleep 4; cat asked; sleep 2) | toolcrib mcp crib.toml";
+    let ran = crate::process::shell(&folder, line);
+    assert_eq!((ran.code, ran.out.lines().count()), (0, 3), "{ran:?}");
+    assert_eq!(ran.out.matches(&format!("00-{TRACE}-")).count(), 3, "{ran:?}");
+    let spans = spans(&collector);
+    let tool = spans.iter().find(|span| span["name"] == "execute_tool s__meta");
+    let tool = tool.unwrap_or_else(|| unreachable!("{spans:?}"));
+    assert_eq!((&tool["traceId"], &tool["parentSpanId"]), (&json!(TRACE), &json!(PARENT)));
+}
