@@ -18,6 +18,7 @@ mod live;
 mod place;
 mod problem;
 mod raw;
+mod reach;
 mod schema;
 mod seen;
 mod settings;

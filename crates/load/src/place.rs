@@ -58,7 +58,7 @@ impl Place {
         token: Option<String>,
     ) -> Result<(Program, Target), Fault> {
         fs::write(self.folder.join("crib.toml"), configuration)?;
-        let words = ["serve", "--listen", "127.0.0.1:0"];
+        let words = ["serve", "crib.toml", "--listen", "127.0.0.1:0"];
         let mut program = Program::start(&self.programs.server, &words, &self.folder)?;
         let address = program.address()?;
         Ok((program, Target { address, token }))
@@ -67,7 +67,7 @@ impl Place {
     /// The same without a place to keep anything: no record outlives it, and no token is asked for.
     pub(crate) fn forgetful(&self, configuration: &str) -> Result<(Program, Target), Fault> {
         fs::write(self.folder.join("crib.toml"), configuration)?;
-        let words = ["serve", "--listen", "127.0.0.1:0", "--insecure-local"];
+        let words = ["serve", "crib.toml", "--listen", "127.0.0.1:0", "--insecure-local"];
         let mut program = Program::start_homeless(&self.programs.server, &words, &self.folder)?;
         let address = program.address()?;
         Ok((program, Target { address, token: None }))

@@ -22,6 +22,7 @@ mod supply;
 mod tickets;
 mod token;
 mod tools;
+mod trust;
 
 use std::io;
 use std::process::ExitCode;
@@ -105,6 +106,10 @@ fn answer(cli: Cli, output: &Output) -> anyhow::Result<End> {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "toolcrib", &mut script);
             prose(output, "script", &String::from_utf8_lossy(&script))
+        }
+        Command::Trust { file, forget } => {
+            let file = file.or(global.config).unwrap_or_else(|| CONFIG.into());
+            setup::trust(output, &file, forget)
         }
         Command::Serve(words) => serve::serve(&global, output, &words),
         Command::Mcp { file } => pipes::mcp(&global, output, file.as_ref()),

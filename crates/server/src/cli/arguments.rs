@@ -73,6 +73,22 @@ Examples:
         #[arg(long)]
         schema: bool,
     },
+    /// Let the `crib.toml` of a folder start its programs and send its secrets.
+    #[command(after_help = "\
+A `crib.toml` that is found where a command is run is asked about once, before it starts a program
+or sends a secret: here it is trusted without that, as long as it says the same. One that is named
+(`--config crib.toml`, `toolcrib serve crib.toml`) needs no trust.
+
+Examples:
+  toolcrib trust
+  toolcrib trust --forget")]
+    Trust {
+        /// The configuration; without one, that of `--config`, else `crib.toml`.
+        file: Option<PathBuf>,
+        /// Trust it no longer.
+        #[arg(long)]
+        forget: bool,
+    },
     /// Serve the tools to others, over HTTP on this machine.
     #[command(after_help = "\
 Asks every caller for a token, which `toolcrib token` prints; the first start makes it. Follows the

@@ -18,6 +18,7 @@ use toolcrib::{Caller, ChoiceScope, Crib, CribBuilder, CribLimits, Plan, Request
 use super::arguments::{CONFIG, DialectName, Global, RequestWords, ScopeName};
 use super::interrupt::told_to_end;
 use super::output::Output;
+use super::trust;
 use crate::sources::Sources;
 use crate::telemetry::Telemetry;
 use crate::{config, secrets};
@@ -87,6 +88,9 @@ impl Room {
             return Ok(Some(Self { runtime, crib, caller, sources, file, lock, record }));
         };
         let checked = read(&path, &text, output)?;
+        if global.config.is_none() {
+            trust::pass(&path, &checked, output)?;
+        }
         let recorded = deed == Deed::Call && checked.audit.is_some();
         let record = recorded.then(|| Telemetry::open(&checked)).transpose()?.map(Arc::new);
         let sources = Sources::new(

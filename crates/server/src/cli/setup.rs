@@ -1,4 +1,4 @@
-//! `toolcrib import`, `check` and `login`: what comes before the first call.
+//! `toolcrib import`, `check`, `trust` and `login`: what comes before the first call.
 
 use std::path::Path;
 
@@ -11,6 +11,7 @@ use super::End;
 use super::interrupt::told_to_end;
 use super::output::Output;
 use super::room::Room;
+use super::trust::Wishes;
 use crate::config;
 
 pub(super) fn import(output: &Output, path: &Path) -> Result<End> {
@@ -45,6 +46,35 @@ pub(super) fn check(output: &Output, path: &Path) -> Result<End> {
         }
     }
     Ok(if problems.is_empty() { End::Done } else { End::Failed })
+}
+
+/// Shows what a file starts and sends, and remembers that it may.
+pub(super) fn trust(output: &Output, path: &Path, forget: bool) -> Result<End> {
+    let shown = path.display().to_string();
+    let read = Config::read(&config::file(path)?, &shown);
+    let checked =
+        read.config.with_context(|| format!("`{shown}` cannot be used: `toolcrib check`"))?;
+    let wishes = Wishes::of(path, &checked);
+    match &wishes {
+        Some(wishes) if forget => wishes.forget()?,
+        Some(wishes) => wishes.trust()?,
+        None => {}
+    }
+    let lines = wishes.as_ref().map(Wishes::lines).unwrap_or_default();
+    if output.json {
+        let trusted = !forget || lines.is_empty();
+        output.value(&json!({ "file": shown, "does": lines, "trusted": trusted }))?;
+        return Ok(End::Done);
+    }
+    if !lines.is_empty() {
+        output.text(&lines.join("\n"))?;
+    }
+    output.note(&match (lines.is_empty(), forget) {
+        (true, _) => format!("`{shown}` starts nothing and sends no secret: it needs no trust"),
+        (false, true) => format!("`{shown}` is trusted no longer"),
+        (false, false) => format!("`{shown}` is trusted while it says this"),
+    });
+    Ok(End::Done)
 }
 
 pub(super) fn print_schema(output: &Output) -> Result<End> {

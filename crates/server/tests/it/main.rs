@@ -18,3 +18,4 @@ mod random;
 mod secrets;
 mod serve;
 mod sources;
+mod trust;

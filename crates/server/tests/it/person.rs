@@ -83,7 +83,7 @@ fn asked(params: &serde_json::Value, typed: &str) -> Ran {
         "crib.toml",
         "[[source]]\nid = \"a\"\nmcp = { command = [\"python3\", \"server.py\"], cwd = \".\" }\n",
     );
-    at_terminal(&folder, "toolcrib call a__ask", typed)
+    at_terminal(&folder, "toolcrib --config crib.toml call a__ask", typed)
 }
 
 #[test]

@@ -42,11 +42,21 @@ impl Folder {
         self.run_with(words, "")
     }
 
+    /// Names the configuration that stands in the folder: one that is only found must be trusted.
+    pub(crate) fn naming(&self) -> &[&str] {
+        let is_there = self.path().join("crib.toml").exists();
+        if is_there { &["--config", "crib.toml"] } else { &[] }
+    }
+
     pub(crate) fn run_with(&self, words: &[&str], input: &str) -> Ran {
         let mut command = binary();
-        command.args(words).current_dir(self.path());
+        command.args(naming(self, words)).args(words).current_dir(self.path());
         finish(command, input)
     }
+}
+
+fn naming<'f>(folder: &'f Folder, words: &[&str]) -> &'f [&'f str] {
+    if words.contains(&"--config") { &[] } else { folder.naming() }
 }
 
 pub(crate) fn run(words: &[&str]) -> Ran {
@@ -56,7 +66,8 @@ pub(crate) fn run(words: &[&str]) -> Ran {
 /// The same with variables of the environment.
 pub(crate) fn run_in(folder: &Folder, words: &[&str], variables: &[(&str, &str)]) -> Ran {
     let mut command = binary();
-    command.args(words).current_dir(folder.path()).envs(variables.iter().copied());
+    let naming = naming(folder, words);
+    command.args(naming).args(words).current_dir(folder.path()).envs(variables.iter().copied());
     finish(command, "")
 }
 

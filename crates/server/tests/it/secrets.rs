@@ -125,7 +125,8 @@ fn a_pipe_or_a_device_in_the_place_of_a_file_is_refused_at_once() {
             ),
         );
         for line in ["check", "tools", "doctor"] {
-            let ran = shell(&folder, &format!("timeout 20 toolcrib {line}"));
+            let line = format!("timeout 20 toolcrib --config crib.toml {line}");
+            let ran = shell(&folder, &line);
             assert!(ran.code < 2 && format!("{ran:?}").contains("cannot be read"), "{ran:?}");
         }
         for line in
@@ -168,7 +169,7 @@ fn a_command_that_is_told_to_end_leaves_no_program_behind() {
     let slow = format!("{hiding}\ntime.sleep(300)\n");
     for server in [TELLTALE, &slow] {
         folder.write("server.py", server);
-        let line = "rm -f waits; toolcrib call tell__wait & command=$!; \
+        let line = "rm -f waits; toolcrib --config crib.toml call tell__wait & command=$!; \
                     until test -e waits; do sleep 0.1; done; \
                     kill -TERM $command; wait $command; \
                     echo \"ended with $?\"; \

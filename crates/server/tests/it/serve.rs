@@ -28,7 +28,7 @@ mod refusals;
 mod remote;
 mod routes;
 mod schemathesis;
-mod script;
+pub(crate) mod script;
 #[cfg(unix)]
 mod sdks;
 #[cfg(target_os = "linux")]

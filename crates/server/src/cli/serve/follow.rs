@@ -10,6 +10,7 @@ use toolcrib::{Redactor, Secret};
 
 use super::place::Configuration;
 use crate::cli::output::Output;
+use crate::cli::trust::Wishes;
 use crate::config::keys::Key;
 use crate::config::{self, keys};
 use crate::http::house::House;
@@ -34,7 +35,7 @@ pub(super) async fn follow(outside: Outside, house: Arc<House>, output: Output) 
 }
 
 async fn follow_file(mut file: Configuration, house: &House, output: &Output) {
-    let mut seen = None;
+    let (mut seen, mut distrusted) = (None, None);
     loop {
         // What is written while it is read is read again.
         let now = config::stamp(&file.path);
@@ -43,7 +44,9 @@ async fn follow_file(mut file: Configuration, house: &House, output: &Output) {
                 output.note("the configuration is gone: the last one stays in force");
             }
             seen = now;
-            reload(&mut file, house, output).await;
+            distrusted = reload(&mut file, house, output).await;
+        } else if distrusted.as_ref().is_some_and(Wishes::is_trusted) {
+            distrusted = reload(&mut file, house, output).await;
         }
         tokio::time::sleep(PAUSE).await;
     }
@@ -109,14 +112,25 @@ impl Masked {
     }
 }
 
-/// Applies the file if it says something else; a bad one changes nothing.
-async fn reload(file: &mut Configuration, house: &House, output: &Output) {
+/// Applies the file if it says something else; a bad one changes nothing. Gives what it would do
+/// if it must be trusted first.
+async fn reload(file: &mut Configuration, house: &House, output: &Output) -> Option<Wishes> {
     let text = match config::file_if_any(&file.path) {
         Ok(Some(text)) if file.text.as_ref() != Some(&text) => text,
-        Ok(_) => return,
-        Err(error) => return output.error(&error),
+        Ok(_) => return None,
+        Err(error) => {
+            output.error(&error);
+            return None;
+        }
     };
     let name = file.path.display().to_string();
+    let read = Config::read(&text, &name).config;
+    let wishes = read.filter(|_| file.is_found).and_then(|read| Wishes::of(&file.path, &read));
+    if let Some(wishes) = wishes.filter(|wishes| !wishes.is_trusted()) {
+        let told = wishes.told();
+        output.warn(&[format!("{told}\nit comes into force with `toolcrib trust`")]);
+        return Some(wishes);
+    }
     match house.live.reload(&text, &name).await {
         Ok(change) => {
             // What came into force is what was read just now.
@@ -134,6 +148,7 @@ async fn reload(file: &mut Configuration, house: &House, output: &Output) {
         }
     }
     file.text = Some(text);
+    None
 }
 
 fn told(change: &Change) -> String {

@@ -11,6 +11,7 @@ use toolcrib::store::{self, Options, Store};
 
 use crate::cli::arguments::{CONFIG, ServeWords};
 use crate::cli::output::Output;
+use crate::cli::trust;
 use crate::config;
 use crate::http::tls::acceptor;
 
@@ -26,6 +27,8 @@ pub(in crate::cli) struct Configuration {
     /// `None`: there is no file, and the default holds.
     pub(in crate::cli) text: Option<String>,
     pub(in crate::cli) checked: Config,
+    /// Nobody named it.
+    pub(in crate::cli) is_found: bool,
 }
 
 impl Configuration {
@@ -45,7 +48,11 @@ impl Configuration {
             let lines: Vec<_> = read.problems.iter().map(ToString::to_string).collect();
             anyhow!("`{shown}` cannot be used:\n{}", lines.join("\n"))
         })?;
-        Ok(Self { path, text, checked })
+        let is_found = named.is_none();
+        if is_found {
+            trust::pass(&path, &checked, output)?;
+        }
+        Ok(Self { path, text, checked, is_found })
     }
 }
 

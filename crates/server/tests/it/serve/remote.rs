@@ -99,7 +99,7 @@ fn whoever_waits_for_a_long_call_is_told_that_it_runs() {
     );
     let followed = at_terminal(&serving.folder, &follow, "");
     assert!(followed.out.contains("s__nap runs since"), "{followed:?}");
-    let called = at_terminal(&serving.folder, "toolcrib call s__nap", "");
+    let called = at_terminal(&serving.folder, "toolcrib --config crib.toml call s__nap", "");
     assert!(called.out.contains("`s__nap` runs since 5 s"), "{called:?}");
     assert!(called.out.ends_with("rested\n"), "{called:?}");
 }

@@ -49,8 +49,17 @@ pub(crate) fn state(folder: &Folder) -> String {
 }
 
 /// The binary, with its state in the folder.
-#[expect(clippy::disallowed_methods, reason = "the test is about the process")]
 fn command(folder: &Folder, program: &str) -> Command {
+    let mut command = unnamed(folder, program);
+    if program == env!("CARGO_BIN_EXE_toolcrib") {
+        command.args(folder.naming());
+    }
+    command
+}
+
+/// The same without the name of the configuration in the folder.
+#[expect(clippy::disallowed_methods, reason = "the test is about the process")]
+fn unnamed(folder: &Folder, program: &str) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder.path()).env("XDG_STATE_HOME", state(folder));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -74,6 +83,13 @@ impl Serving {
     pub(crate) fn starting_in(folder: Folder, words: &[&str]) -> Self {
         let mut command = command(&folder, env!("CARGO_BIN_EXE_toolcrib"));
         command.args(["serve", "--listen", "127.0.0.1:0"]).args(words);
+        Self::follow(folder, command)
+    }
+
+    /// The same, of a configuration that it finds.
+    pub(crate) fn starting_found(folder: Folder) -> Self {
+        let mut command = unnamed(&folder, env!("CARGO_BIN_EXE_toolcrib"));
+        command.args(["serve", "--listen", "127.0.0.1:0"]);
         Self::follow(folder, command)
     }
 

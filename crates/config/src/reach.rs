@@ -1,0 +1,137 @@
+//! What a file would do by itself, word for word: for a person who decides whether to trust it.
+
+use toolcrib_mcp::{Authorization, Transport};
+use toolcrib_openapi::Document;
+
+use crate::config::Config;
+use crate::settings::{Api, Kind, Login, Server};
+use crate::suspicion;
+use crate::template::{Piece, Template};
+
+impl Config {
+    /// The programs that its sources start, the secrets that they are sent, and the files that are
+    /// written beside the sources: a line for each, in the order of the file. None: whatever the
+    /// file says, nothing but public addresses is asked, without a secret.
+    pub fn reaches(&self) -> Vec<String> {
+        let enabled = self.sources.iter().filter(|entry| entry.enabled);
+        let mut reaches: Vec<String> = enabled
+            .filter_map(|entry| {
+                let does = match &entry.kind {
+                    Kind::Mcp(server) => of_server(server),
+                    Kind::OpenApi(api) => of_api(api),
+                    Kind::Basics(_) => None,
+                };
+                does.map(|does| format!("`{}` {does}", entry.id))
+            })
+            .collect();
+        if let Some(telemetry) = &self.telemetry {
+            let secrets = references(telemetry.headers.iter().map(|(_, text)| text));
+            reaches.push(format!("traces go to {}{}", telemetry.url, with(&secrets)));
+        }
+        if let Some(audit) = &self.audit {
+            reaches.push(format!("decisions are written to `{}`", audit.file.display()));
+        }
+        if let Some(store) = &self.store {
+            reaches.push(format!("calls are kept in `{}`", store.written()));
+        }
+        reaches
+    }
+}
+
+fn of_server(server: &Server) -> Option<String> {
+    match &server.plain.transport {
+        Transport::Stdio(stdio) => {
+            let words = std::iter::once(stdio.command.to_string_lossy().into_owned());
+            let words = words.chain(stdio.arguments.iter().cloned());
+            // As JSON, so that each word ends where it seems to.
+            let words = serde_json::Value::from_iter(words);
+            let folder = stdio.folder.as_ref();
+            let folder = folder.map(|folder| format!(" in `{}`", folder.display()));
+            let set = server.environment.iter();
+            let set: Vec<_> = set.map(|(name, text)| shown(name, text)).collect();
+            let set =
+                if set.is_empty() { String::new() } else { format!(" with {}", set.join(" ")) };
+            Some(format!("starts {words}{}{set}", folder.unwrap_or_default()))
+        }
+        Transport::Http(http) => {
+            let own = [&server.bearer, &server.client_secret].into_iter().flatten();
+            let secrets = references(server.headers.iter().map(|(_, text)| text).chain(own));
+            // With OAuth it is sent what a person was given for it.
+            let signs_in = matches!(http.authorization, Authorization::OAuth(_));
+            let sent = !secrets.is_empty() || signs_in;
+            sent.then(|| format!("asks {}{}", http.url, with(&secrets)))
+        }
+    }
+}
+
+fn of_api(api: &Api) -> Option<String> {
+    let mut logins: Vec<&Login> = api.credentials.values().collect();
+    let (mut templates, mut elsewhere) = (Vec::new(), Vec::new());
+    while let Some(login) = logins.pop() {
+        match login {
+            Login::Bearer(text) | Login::Key(text) => templates.push(text),
+            Login::Basic { user, password } => templates.extend([user, password]),
+            Login::ClientCredentials { token_url, client_secret, .. } => {
+                templates.push(client_secret);
+                elsewhere.extend(token_url.as_ref().map(ToString::to_string));
+            }
+            Login::PerCaller(each) => logins.extend(each.values()),
+        }
+    }
+    let secrets = references(api.headers.iter().map(|(_, text)| text).chain(templates));
+    if secrets.is_empty() {
+        return None;
+    }
+    let document = match &api.plain.document {
+        Document::File(path) => format!("the API of `{}`", path.display()),
+        Document::Address(url) => format!("the API of {url}"),
+        Document::Text(_) => "its API".to_owned(),
+    };
+    let asked = api.plain.base_url.as_ref().map_or(document, ToString::to_string);
+    let places: Vec<_> = std::iter::once(asked).chain(elsewhere).collect();
+    Some(format!("asks {}{}", places.join(" and "), with(&secrets)))
+}
+
+/// A variable; what is a secret by its looks stands in no log.
+fn shown(name: &str, text: &Template) -> String {
+    match text.literal() {
+        Some(text) if suspicion::looks_secret(name, text) => format!("{name}=[secret]"),
+        Some(_) | None => format!("{name}={}", text.written()),
+    }
+}
+
+fn with(secrets: &[String]) -> String {
+    if secrets.is_empty() { String::new() } else { format!(" with {}", secrets.join(", ")) }
+}
+
+/// The references of these, as they are written, each once.
+fn references<'a>(templates: impl Iterator<Item = &'a Template>) -> Vec<String> {
+    let mut references = Vec::new();
+    for piece in templates.flat_map(Template::pieces) {
+        let written = match piece {
+            Piece::Text(_) => continue,
+            Piece::Env(_) | Piece::File { .. } => piece.written(),
+        };
+        if !references.contains(&written) {
+            references.push(written);
+        }
+    }
+    references
+}
+
+impl Piece {
+    fn written(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Env(name) => format!("${{env:{name}}}"),
+            Self::File { written, .. } => format!("${{file:{written}}}"),
+        }
+    }
+}
+
+impl Template {
+    /// As the file has it.
+    fn written(&self) -> String {
+        self.pieces().iter().map(Piece::written).collect()
+    }
+}

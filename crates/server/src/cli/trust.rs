@@ -1,0 +1,96 @@
+//! Whether a file that was found where a command is run may do what it says.
+//!
+//! A folder may be somebody else's, fetched a moment ago: what its `crib.toml` would start or send
+//! is shown to a person once, and remembered until it says something else. A file that the command
+//! line names is the person's own word.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, anyhow, bail};
+use serde_json::json;
+use toolcrib::Fingerprint;
+use toolcrib::config::Config;
+
+use super::output::Output;
+use crate::config;
+
+/// What a file would do, and where it is remembered that it may.
+pub(super) struct Wishes {
+    shown: String,
+    lines: Vec<String>,
+    /// `None`: there is no place to remember anything.
+    mark: Option<PathBuf>,
+}
+
+impl Wishes {
+    /// `None`: it starts nothing and sends nobody a secret.
+    pub(super) fn of(path: &Path, file: &Config) -> Option<Self> {
+        let lines = file.reaches();
+        if lines.is_empty() {
+            return None;
+        }
+        // The same words mean other programs in another folder.
+        let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let print = Fingerprint::of(&json!([whole.display().to_string(), lines]));
+        let mark =
+            config::state_folder().map(|state| state.join("trusted").join(print.to_string()));
+        Some(Self { shown: path.display().to_string(), lines, mark })
+    }
+
+    pub(super) fn lines(&self) -> &[String] {
+        &self.lines
+    }
+
+    pub(super) fn is_trusted(&self) -> bool {
+        self.mark.as_ref().is_some_and(|mark| mark.exists())
+    }
+
+    pub(super) fn trust(&self) -> Result<()> {
+        let mark = self.mark.as_ref().context(
+            "there is no place to remember it: set HOME, or name the file with `--config`",
+        )?;
+        let folder = mark.parent().unwrap_or(mark);
+        let made = config::private_folder(folder).and_then(|()| File::create(mark));
+        made.with_context(|| format!("cannot remember it in `{}`", folder.display()))?;
+        Ok(())
+    }
+
+    pub(super) fn forget(&self) -> Result<()> {
+        match self.mark.as_ref().map(std::fs::remove_file) {
+            Some(Err(error)) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(anyhow!(error).context("cannot forget it"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What is said of a file that nobody trusts yet.
+    pub(super) fn told(&self) -> String {
+        let lines: Vec<_> = self.lines.iter().map(|line| format!("\n  {line}")).collect();
+        format!("`{}` was found here and not named, and says:{}", self.shown, lines.concat())
+    }
+
+    fn cure(&self) -> String {
+        format!("`toolcrib trust` if you know it, or name it: `--config {}`", self.shown)
+    }
+}
+
+/// Passes a file that was found if it is trusted, or if a person says so now.
+pub(super) fn pass(path: &Path, file: &Config, output: &Output) -> Result<()> {
+    let Some(wishes) = Wishes::of(path, file).filter(|wishes| !wishes.is_trusted()) else {
+        return Ok(());
+    };
+    if !config::person_is_there() {
+        bail!("{}\n{}", wishes.told(), wishes.cure());
+    }
+    config::forget_typed();
+    output.note(&wishes.told());
+    output.prompt("Trust it, from now on? [y/N]");
+    let said = config::line();
+    output.answered();
+    if !matches!(said?.trim(), "y" | "Y" | "yes") {
+        bail!("nothing was started: {}", wishes.cure());
+    }
+    wishes.trust()
+}
