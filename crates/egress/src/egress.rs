@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::future::{Either, select};
 use h2::Reason;
-use http_body_util::Full;
+use http::{HeaderMap, Method};
 use hyper_util::client::legacy::connect::capture_connection;
 use hyper_util::client::legacy::{Client, Error as ClientError};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
@@ -21,8 +21,9 @@ use crate::network::Network;
 use crate::origin::Origin;
 use crate::request::{Request, Timeouts};
 use crate::response::Response;
+use crate::route::{Route, Streamed, Ways};
 use crate::rules::{Reach, Refusal, Rules};
-use crate::{sdk, tls};
+use crate::tls;
 
 /// A guarded way out to the network. Cheap to clone; clones share one pool of connections and one
 /// set of rules.
@@ -33,8 +34,7 @@ pub struct Egress {
 
 struct Shared {
     guard: Arc<Guard>,
-    http: Client<Connector, Full<Bytes>>,
-    sdk: reqwest::Client,
+    ways: Ways,
 }
 
 const IDLE_CONNECTION: Duration = Duration::from_mins(1);
@@ -77,9 +77,9 @@ impl Egress {
     pub(crate) fn through(guard: Guard, tcp: Tcp) -> Result<Self, EgressError> {
         let guard = Arc::new(guard);
         let tls = tls::config()?;
-        let sdk = sdk::client(Arc::clone(&guard), tls.clone())?;
-        let connector = Connector((Dial(Arc::clone(&guard), tcp), tls).into());
-        let http = Client::builder(TokioExecutor::new())
+        let dial = Dial(Arc::clone(&guard), tcp);
+        let connector = Connector((dial.clone(), tls).into());
+        let pooled = Client::builder(TokioExecutor::new())
             .timer(TokioTimer::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE_CONNECTION)
@@ -87,7 +87,8 @@ impl Egress {
             .http2_keep_alive_interval(STILL_THERE)
             .http2_keep_alive_timeout(STILL_THERE)
             .build(connector);
-        Ok(Self { shared: Arc::new(Shared { guard, http, sdk }) })
+        let ways = Ways { dial, pooled, lanes: Arc::default() };
+        Ok(Self { shared: Arc::new(Shared { guard, ways }) })
     }
 
     /// Whether a URL may be reached, as far as can be told without a lookup.
@@ -99,11 +100,22 @@ impl Egress {
         self.shared.guard.rules.check(url).map_err(|refusal| refusal.to_error())
     }
 
-    /// For the transport of the MCP SDK, which takes nothing else. It reaches names of the named
-    /// origins only; the caller must have [`check`](Self::check)ed the URL, since an address in a
-    /// URL needs no lookup that could refuse it.
-    pub fn client(&self) -> &reqwest::Client {
-        &self.shared.sdk
+    /// A place for many requests, judged once.
+    pub fn route(&self, url: &Url) -> Result<Route, EgressError> {
+        Route::new(url, self.origin(url)?)
+    }
+
+    /// Sends a request once and gives the answer when its head is there. Nothing is added but what
+    /// HTTP needs, and beside connecting nothing is bounded in time: that is for the caller, who
+    /// may drop it at any point.
+    pub async fn exchange(
+        &self,
+        route: &Route,
+        method: Method,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Streamed, EgressError> {
+        self.shared.ways.exchange(route, method, headers, body).await
     }
 
     /// Sends a request once. A redirect comes back as it is.
@@ -113,7 +125,7 @@ impl Egress {
         let end = Instant::now() + total.min(LONGEST);
         let mut message = request.into_message()?;
         let mut captured = capture_connection(&mut message);
-        let mut answering = self.shared.http.request(message);
+        let mut answering = self.shared.ways.pooled.request(message);
         // The message is given to a connection at the moment that one is captured, not before.
         let connecting = async {
             let captured = captured.wait_for_connection_metadata();
@@ -144,7 +156,7 @@ impl Egress {
 }
 
 /// `was_given`: whether a connection had the message.
-fn failed(error: ClientError, place: &Origin, was_given: bool) -> EgressError {
+pub(crate) fn failed(error: ClientError, place: &Origin, was_given: bool) -> EgressError {
     let mut was_given = was_given;
     let mut next: Option<&(dyn Error + 'static)> = Some(&error);
     while let Some(cause) = next {

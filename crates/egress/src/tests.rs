@@ -9,7 +9,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use http::Method;
+use bytes::Bytes;
+use http::{HeaderMap, Method};
 use url::{Host, Url};
 
 use crate::connect::{Guard, Tcp};
@@ -17,6 +18,7 @@ use crate::egress::Egress;
 use crate::error::{EgressError, Kind};
 use crate::network::Network;
 use crate::request::Request;
+use crate::route::Streamed;
 use crate::rules::{Reach, Rules};
 
 /// The names there are. What is said of `rebinding.test` changes after the first time.
@@ -70,10 +72,24 @@ impl Noting {
     async fn get(&self, url: &str) -> (Kind, String) {
         // What is no URL reaches nobody.
         let Ok(url) = Url::parse(url) else { return (Kind::Refused, String::new()) };
+        let sent = self.egress.send(Request::new(Method::GET, url.clone())).await;
+        let told = self.told(&url, sent.err());
+        // A name that changes its mind says something else the next time.
+        if url.host_str() != Some("rebinding.test") {
+            assert_eq!(self.told(&url, self.exchange(&url).await.err()), told, "{url}");
+        }
+        told
+    }
+
+    /// The other way to send.
+    async fn exchange(&self, url: &Url) -> Result<Streamed, EgressError> {
+        let route = self.egress.route(url)?;
+        self.egress.exchange(&route, Method::GET, HeaderMap::new(), Bytes::new()).await
+    }
+
+    fn told(&self, url: &Url, error: Option<EgressError>) -> (Kind, String) {
+        let error = error.expect("nothing is connected to");
         let is_name = matches!(url.host(), Some(Host::Domain(_)));
-        let Err(error) = self.egress.send(Request::new(Method::GET, url)).await else {
-            panic!("nothing is connected to");
-        };
         assert!(error.never_sent(), "{error:?}");
         let noted: Vec<String> =
             self.noted.lock().unwrap().drain(..).map(|address| address.to_string()).collect();

@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use toolcrib_child::{Child, Program};
 use toolcrib_core::{AllowAll, Call, Caller, Effect, Plan, RawArguments, Request, Toolset, tool};
-use toolcrib_egress::{Egress, Network};
+use toolcrib_egress::Network;
 use toolcrib_engine::Crib;
 use toolcrib_mcp::{
     Authorization, HttpSettings, McpSource, ServerSettings, StdioSettings, Surroundings, Transport,
@@ -157,10 +157,8 @@ async fn http(words: &[&str]) -> (Child, String) {
 }
 
 async fn bare_http(url: &str, era: &str) -> Bare {
-    // The same HTTP client for both, so that the difference is ours.
-    let egress = Egress::only([url.parse().unwrap()], Network::default()).unwrap();
     let config = StreamableHttpClientTransportConfig::with_uri(url);
-    let transport = StreamableHttpClientTransport::with_client(egress.client().clone(), config);
+    let transport = StreamableHttpClientTransport::from_config(config);
     let client = ().serve_with_lifecycle(transport, lifecycle(era)).await.unwrap();
     Bare { client, _child: None }
 }

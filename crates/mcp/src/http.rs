@@ -21,7 +21,6 @@ use rmcp::transport::streamable_http_client::{
 use serde_json::Value;
 use toolcrib_core::{CallContext, Caller, Secret};
 use toolcrib_egress::Egress;
-use url::Url;
 
 use crate::calls::Calls;
 use crate::direct::Line;
@@ -31,7 +30,7 @@ use crate::settings::{Authorization, HttpSettings};
 use authorize::{Authorize, Authorizers};
 use old::Old;
 use parameters::Mirrored;
-pub(crate) use wire::Wire;
+pub(crate) use wire::{Home, Wire};
 
 /// Requests that may wait for their answers on one connection; the gate bounds them before.
 const MOST_REQUESTS: usize = 1_024;
@@ -41,7 +40,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// The way to one server.
 pub(crate) struct Http {
     egress: Egress,
-    url: Url,
+    home: Arc<Home>,
     headers: HeaderMap,
     bearer: Option<Secret>,
     authorizers: Option<Arc<dyn Authorizers>>,
@@ -54,7 +53,7 @@ impl Http {
     pub(crate) fn new(settings: &HttpSettings) -> Result<Self, String> {
         let egress = Egress::only([settings.url.clone()], settings.network.clone());
         let egress = egress.map_err(|error| error.to_string())?;
-        egress.check(&settings.url).map_err(|error| error.to_string())?;
+        let route = egress.route(&settings.url).map_err(|error| error.to_string())?;
         let mut headers = HeaderMap::new();
         for (name, value) in &settings.headers {
             let (name, value) = header(name, value)?;
@@ -70,8 +69,8 @@ impl Http {
             }
             Authorization::None | Authorization::Bearer(_) => None,
         };
-        let url = settings.url.clone();
-        Ok(Self { egress, url, headers, bearer, authorizers, mirrored: Arc::default() })
+        let home = Arc::new(Home { url: settings.url.clone(), route });
+        Ok(Self { egress, home, headers, bearer, authorizers, mirrored: Arc::default() })
     }
 
     /// `context`: of the call that the connection is for; its caller's tokens are used. `probes`:
@@ -85,7 +84,7 @@ impl Http {
         let wire = self.wire(calls, context, probes);
         let mut backoff = ExponentialBackoff::default();
         backoff.max_delay = Some(LONGEST_PAUSE);
-        let mut config = StreamableHttpClientTransportConfig::with_uri(self.url.as_str())
+        let mut config = StreamableHttpClientTransportConfig::with_uri(self.home.url.as_str())
             .max_concurrent_requests(MOST_REQUESTS);
         config.max_sse_event_size = LONGEST;
         config.retry_config = Arc::new(backoff);
@@ -95,7 +94,7 @@ impl Http {
     /// The way of single requests of 2026-07-28, beside the transport of the same connection.
     pub(crate) fn direct(&self, calls: &Arc<Calls>, context: Option<&CallContext>) -> Line {
         let wire = self.wire(Arc::clone(calls), context, false);
-        Line::Http { wire, url: self.url.as_str().into() }
+        Line::Http { wire, url: self.home.url.as_str().into() }
     }
 
     /// The same in the first way, which servers of 2024 know.
@@ -104,13 +103,14 @@ impl Http {
         calls: Arc<Calls>,
         context: Option<&CallContext>,
     ) -> Result<Old, Fault> {
-        let connected = Old::connect(self.wire(calls, context, false), &self.url).await;
+        let connected = Old::connect(self.wire(calls, context, false), &self.home.url).await;
         connected.map_err(|error| fault::of_wire(error, Fault::unreachable("the line broke")))
     }
 
     fn wire(&self, calls: Arc<Calls>, context: Option<&CallContext>, probes: bool) -> Wire {
         Wire {
             egress: self.egress.clone(),
+            home: Arc::clone(&self.home),
             headers: self.headers.clone(),
             bearer: self.bearer.clone(),
             authorize: self.authorizer(context),

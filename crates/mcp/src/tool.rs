@@ -24,6 +24,10 @@ impl Tool for Foreign {
         Arc::clone(&self.spec)
     }
 
+    fn is_brief(&self) -> bool {
+        true
+    }
+
     fn call<'a>(
         &'a self,
         arguments: Arguments,

@@ -72,7 +72,7 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
 const KEPT: &[(&str, &[&str])] = &[
     ("jsonschema", &["toolcrib-json"]),
     ("rmcp", &["toolcrib-mcp"]),
-    ("reqwest", &["toolcrib-egress"]),
+    ("reqwest", &[]),
     ("ring", &["toolcrib-auth", "toolcrib-testkit"]),
     ("serde-saphyr", &["toolcrib-openapi"]),
     ("rusqlite", &["toolcrib-store"]),

@@ -5,5 +5,6 @@ mod bounds;
 mod failures;
 mod refusals;
 mod server;
+mod streams;
 mod timeouts;
 mod tls;

@@ -9,6 +9,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
+use futures_util::TryStreamExt as _;
 use h2::Reason;
 use http::Method;
 use rustls::ServerConfig;
@@ -147,8 +148,12 @@ async fn a_trusted_server_is_spoken_to() {
         let url = format!("https://named.test:{port}/");
         assert_eq!(get(&egress, &url).await.unwrap(), word);
         assert_eq!(get(&egress, &url).await.unwrap(), word);
-        let response = egress.client().get(&url).send().await.unwrap();
-        assert_eq!(response.text().await.unwrap(), word);
+        let route = egress.route(&url.parse().unwrap()).unwrap();
+        let body = Bytes::new();
+        let headers = http::HeaderMap::new();
+        let response = egress.exchange(&route, Method::GET, headers, body).await.unwrap();
+        let chunks = response.try_collect::<Vec<_>>().await.unwrap();
+        assert_eq!(chunks.concat(), word.as_bytes());
         let error = get(&egress, &format!("https://other.test:{port}/")).await.unwrap_err();
         assert_eq!((error.kind, error.never_sent()), (Kind::NotConnected, true));
         if protocol == "h2" {

@@ -5,14 +5,14 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use futures_util::stream::{self, BoxStream, StreamExt};
 use rmcp::model::{ServerJsonRpcMessage, ServerResult};
 use rmcp::transport::streamable_http_client::SseError;
 use serde_json::Value;
 use sse_stream::Sse;
+use toolcrib_egress::Streamed;
 
-use super::exchange::WireError;
+use super::exchange::{WireError, broken};
 use crate::calls::{Calls, Slot};
 use crate::frame::{self, LONGEST};
 
@@ -23,7 +23,7 @@ const MOST_IN_BATCH: usize = 1_000;
 
 /// `slot`: of the request whose answer this stream is.
 pub(super) fn read(
-    body: BoxStream<'static, Result<Bytes, WireError>>,
+    body: Streamed,
     calls: Arc<Calls>,
     slot: Option<Arc<Slot>>,
 ) -> BoxStream<'static, Result<Sse, SseError>> {
@@ -36,7 +36,7 @@ pub(super) fn read(
             }
             let failed = match reader.body.next().await {
                 Some(Ok(chunk)) => reader.take(&chunk).err(),
-                Some(Err(error)) => Some(error),
+                Some(Err(error)) => Some(broken(error)),
                 None => return None,
             };
             if let Some(error) = failed {
@@ -48,7 +48,7 @@ pub(super) fn read(
 }
 
 struct Reader {
-    body: BoxStream<'static, Result<Bytes, WireError>>,
+    body: Streamed,
     lines: Lines,
     ready: VecDeque<Sse>,
     calls: Arc<Calls>,

@@ -1,12 +1,14 @@
 //! One HTTP request, repeated with a better token where the server asks for one.
 
 use bytes::Bytes;
-use futures_util::stream::{BoxStream, StreamExt, TryStreamExt};
+use futures_util::stream::StreamExt as _;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use std::time::Duration;
 use tokio::time::timeout;
 use toolcrib_core::Secret;
+use toolcrib_egress::{EgressError, Kind, Streamed};
+use url::Url;
 
 use super::authorize::{Cause, Refusal};
 use super::wire::Wire;
@@ -39,7 +41,7 @@ pub(crate) enum WireError {
 pub(super) struct Answer {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
-    pub(super) body: BoxStream<'static, Result<Bytes, WireError>>,
+    pub(super) body: Streamed,
 }
 
 impl Answer {
@@ -56,7 +58,7 @@ impl Answer {
     pub(super) async fn bytes(mut self, most: usize) -> Result<Vec<u8>, WireError> {
         let mut whole = Vec::new();
         while let Some(chunk) = self.body.next().await {
-            let chunk = chunk?;
+            let chunk = chunk.map_err(broken)?;
             if whole.len() + chunk.len() > most {
                 return Err(WireError::TooLarge);
             }
@@ -123,26 +125,33 @@ impl Wire {
         headers: HeaderMap,
         body: Bytes,
     ) -> Result<Answer, WireError> {
-        let request = self.egress.client().request(method, url).headers(headers).body(body);
-        // The address may hold a secret, and errors are for logs.
-        let sending = request.send();
+        let elsewhere;
+        let route = if url == self.home.url.as_str() {
+            &self.home.route
+        } else {
+            let url = Url::parse(url).map_err(|error| WireError::NotConnected(error.into()))?;
+            elsewhere = self.egress.route(&url).map_err(unsent)?;
+            &elsewhere
+        };
+        let sending = self.egress.exchange(route, method, headers, body);
         let sent = match self.patience {
             Some(patience) => timeout(patience, sending).await.map_err(|_| WireError::Silent)?,
             None => sending.await,
         };
-        let response = sent.map_err(|error| {
-            let error = error.without_url();
-            if error.is_connect() || error.is_builder() {
-                WireError::NotConnected(error.into())
-            } else {
-                WireError::Broken(error.into())
-            }
+        let streamed = sent.map_err(|error| match error.kind {
+            Kind::Refused | Kind::NotConnected | Kind::Timeout(_) => unsent(error),
+            Kind::Broken | Kind::TooLarge => WireError::Broken(error.into()),
         })?;
-        let (status, headers) = (response.status(), response.headers().clone());
-        let body =
-            response.bytes_stream().map_err(|error| WireError::Broken(error.without_url().into()));
-        Ok(Answer { status, headers, body: body.boxed() })
+        Ok(Answer { status: streamed.status, headers: streamed.headers.clone(), body: streamed })
     }
+}
+
+pub(super) fn broken(error: EgressError) -> WireError {
+    WireError::Broken(error.into())
+}
+
+fn unsent(error: EgressError) -> WireError {
+    WireError::NotConnected(error.into())
 }
 
 fn bearer(token: &Secret) -> Result<HeaderValue, WireError> {

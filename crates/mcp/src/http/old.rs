@@ -4,12 +4,13 @@
 use std::collections::VecDeque;
 
 use bytes::Bytes;
-use futures_util::stream::{BoxStream, StreamExt};
+use futures_util::stream::StreamExt as _;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method};
 use rmcp::RoleClient;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
+use toolcrib_egress::Streamed;
 use url::Url;
 
 use super::events::{Event, Lines};
@@ -29,7 +30,7 @@ pub(crate) struct Old {
 }
 
 struct Stream {
-    body: BoxStream<'static, Result<Bytes, WireError>>,
+    body: Streamed,
     lines: Lines,
     ready: VecDeque<Event>,
 }

@@ -18,7 +18,8 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::Sse;
 use toolcrib_core::Secret;
-use toolcrib_egress::Egress;
+use toolcrib_egress::{Egress, Route};
+use url::Url;
 
 use super::authorize::Authorize;
 use super::events;
@@ -44,10 +45,17 @@ type Failure = StreamableHttpError<WireError>;
 type Headers = HashMap<HeaderName, HeaderValue>;
 type Events = BoxStream<'static, Result<Sse, SseError>>;
 
+/// Where nearly every request goes.
+pub(crate) struct Home {
+    pub(super) url: Url,
+    pub(super) route: Route,
+}
+
 /// One connection's way over HTTP.
 #[derive(Clone)]
 pub(crate) struct Wire {
     pub(super) egress: Egress,
+    pub(super) home: Arc<Home>,
     pub(super) headers: HeaderMap,
     pub(super) bearer: Option<Secret>,
     pub(super) authorize: Option<Arc<dyn Authorize>>,

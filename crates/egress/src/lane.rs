@@ -1,0 +1,197 @@
+//! Connections of HTTP/1.1 that are driven by whoever uses them.
+//!
+//! The pool of the HTTP library gives each connection a task of its own, through which a request
+//! passes on its way out and back. Where one exchange follows the other, as calls of a server do,
+//! the two changes of task cost more than the exchange. Here a connection is asleep while nobody
+//! uses it, and whoever takes it polls it beside what it waits for.
+
+use std::collections::HashMap;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Poll};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::Full;
+use hyper::body::{Body as _, Incoming};
+use hyper::client::conn::http1::{Connection, SendRequest, handshake};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tokio::time::Instant;
+
+use crate::origin::Origin;
+
+/// How long a connection may sleep; servers close theirs after some time too.
+const IDLE: Duration = Duration::from_mins(1);
+/// Sleeping connections to one origin, a thread.
+const MOST_IDLE: usize = 32;
+
+type Message = Request<Full<Bytes>>;
+type Line = Connection<TokioIo<TcpStream>, Full<Bytes>>;
+
+/// Where connections sleep. Those of a thread are used again on that thread: its driver is the one
+/// that wakes them.
+#[derive(Default)]
+pub(crate) struct Lanes(Mutex<HashMap<ThreadId, Vec<Sleeper>>>);
+
+struct Sleeper {
+    origin: Origin,
+    lane: Lane,
+    since: Instant,
+}
+
+impl Lanes {
+    fn sleepers(&self) -> MutexGuard<'_, HashMap<ThreadId, Vec<Sleeper>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The connection to an origin that was used last, if one still seems to live.
+    pub(crate) async fn wake(&self, origin: &Origin) -> Option<Lane> {
+        loop {
+            let mut lane = self.take(origin)?;
+            if lane.is_alive().await {
+                return Some(lane);
+            }
+        }
+    }
+
+    fn take(&self, origin: &Origin) -> Option<Lane> {
+        let mut sleepers = self.sleepers();
+        let mine = sleepers.get_mut(&thread::current().id())?;
+        let found = mine.iter().rposition(|sleeper| sleeper.origin == *origin)?;
+        Some(mine.remove(found).lane)
+    }
+
+    fn put(&self, origin: Origin, lane: Lane) {
+        let now = Instant::now();
+        let mut sleepers = self.sleepers();
+        // Threads that are gone leave theirs behind.
+        sleepers.retain(|_, sleepers| {
+            sleepers.retain(|sleeper| now.duration_since(sleeper.since) < IDLE);
+            !sleepers.is_empty()
+        });
+        let mine = sleepers.entry(thread::current().id()).or_default();
+        if mine.iter().filter(|sleeper| sleeper.origin == origin).count() < MOST_IDLE {
+            mine.push(Sleeper { origin, lane, since: now });
+        }
+    }
+}
+
+/// One connection with what drives it.
+pub(crate) struct Lane {
+    sender: SendRequest<Full<Bytes>>,
+    /// `None`: it is over.
+    line: Option<Line>,
+}
+
+/// Why there is no answer.
+pub(crate) enum Failed {
+    /// Nothing has left: it may go another way.
+    Unsent(Box<Message>, hyper::Error),
+    Broken(hyper::Error),
+}
+
+impl Lane {
+    pub(crate) async fn open(stream: TokioIo<TcpStream>) -> Result<Self, hyper::Error> {
+        let (sender, line) = handshake(stream).await?;
+        Ok(Self { sender, line: Some(line) })
+    }
+
+    /// Whether the other side has not closed it meanwhile.
+    async fn is_alive(&mut self) -> bool {
+        poll_fn(|context| {
+            self.drive(context);
+            Poll::Ready(())
+        })
+        .await;
+        self.line.is_some() && self.sender.is_ready()
+    }
+
+    fn drive(&mut self, context: &mut Context<'_>) {
+        if let Some(line) = &mut self.line
+            && Pin::new(line).poll(context).is_ready()
+        {
+            // How it ended, its answer tells.
+            self.line = None;
+        }
+    }
+
+    /// Sends a request and waits for the head of its answer.
+    pub(crate) async fn ask(&mut self, message: Message) -> Result<Response<Incoming>, Failed> {
+        let Self { sender, line } = self;
+        let mut answering = pin!(sender.try_send_request(message));
+        let answered = poll_fn(|context| {
+            if let Some(open) = line.as_mut()
+                && Pin::new(open).poll(context).is_ready()
+            {
+                *line = None;
+            }
+            answering.as_mut().poll(context)
+        });
+        answered.await.map_err(|mut error| match error.take_message() {
+            Some(message) => Failed::Unsent(Box::new(message), error.into_error()),
+            None => Failed::Broken(error.into_error()),
+        })
+    }
+}
+
+/// The body of an answer on a connection that is driven with it, and sleeps when it is read.
+pub(crate) struct Reading {
+    incoming: Incoming,
+    lane: Option<Lane>,
+    origin: Origin,
+    home: Weak<Lanes>,
+}
+
+impl Reading {
+    pub(crate) fn new(incoming: Incoming, lane: Lane, origin: Origin, home: &Arc<Lanes>) -> Self {
+        let mut reading = Self { incoming, lane: Some(lane), origin, home: Arc::downgrade(home) };
+        if reading.incoming.is_end_stream() {
+            reading.sleep();
+        }
+        reading
+    }
+
+    /// The next bytes of the body; `None`: it was read to its end.
+    pub(crate) fn poll_next(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Bytes, hyper::Error>>> {
+        loop {
+            if let Some(lane) = &mut self.lane {
+                lane.drive(context);
+            }
+            match std::task::ready!(Pin::new(&mut self.incoming).poll_frame(context)) {
+                // Trailers say nothing to us.
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(bytes) => return Poll::Ready(Some(Ok(bytes))),
+                    Err(_) => continue,
+                },
+                Some(Err(error)) => {
+                    self.lane = None;
+                    return Poll::Ready(Some(Err(error)));
+                }
+                None => {
+                    if let Some(lane) = &mut self.lane {
+                        // It has yet to see that its answer is over.
+                        lane.drive(context);
+                    }
+                    self.sleep();
+                    return Poll::Ready(None);
+                }
+            }
+        }
+    }
+
+    fn sleep(&mut self) {
+        if let (Some(lane), Some(home)) = (self.lane.take(), self.home.upgrade())
+            && lane.line.is_some()
+            && lane.sender.is_ready()
+        {
+            home.put(self.origin.clone(), lane);
+        }
+    }
+}
