@@ -23,6 +23,7 @@ mod witnessed;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -66,6 +67,9 @@ struct Marks {
     reader: Option<Arc<ToolSpec>>,
     /// Whoever sees what is decided and how calls end.
     witness: Option<Arc<dyn Witness>>,
+    /// The runtime under which the gate was made: calls that may hold on to their thread run
+    /// there, and not with the connections of whoever waits for them.
+    home: Option<Handle>,
 }
 
 /// Calls that are listened to after they were given up, at the most.
@@ -84,7 +88,8 @@ pub struct BatchOptions {
 
 impl Executor {
     pub fn new(policy: Arc<dyn Policy>, ledger: Arc<dyn Ledger>, limits: CribLimits) -> Self {
-        Self::of(policy, ledger, limits, Marks::default())
+        let home = Handle::try_current().ok();
+        Self::of(policy, ledger, limits, Marks { home, ..Marks::default() })
     }
 
     fn of(
@@ -177,10 +182,13 @@ impl Executor {
             trace: options.trace,
         });
         let key_of = CallKey::batch();
+        let ready = slots.iter().filter(|slot| matches!(slot, Slot::Ready(_))).count();
         let started: Vec<_> = slots
             .into_iter()
             .enumerate()
-            .map(|(position, slot)| Started::of(&batch, position, slot, key_of(position)))
+            .map(|(position, slot)| {
+                Started::of(&batch, position, slot, key_of(position), ready == 1)
+            })
             .collect();
         let mut ended = Vec::with_capacity(started.len());
         for started in started {
@@ -210,7 +218,7 @@ enum Started {
 }
 
 impl Started {
-    fn of(batch: &Arc<Batch>, position: usize, slot: Slot, key: CallKey) -> Self {
+    fn of(batch: &Arc<Batch>, position: usize, slot: Slot, key: CallKey, alone: bool) -> Self {
         match slot {
             Slot::Copy(of) => Self::Ended(Box::new(Ended::copy(of))),
             Slot::Answered { outcome, repairs } => {
@@ -222,7 +230,7 @@ impl Started {
                 let batch = Arc::clone(batch);
                 let (ticket, keys) = (None, Vec::new());
                 let one = OneCall { batch, position, place, key, repairs, ticket, keys };
-                Self::Running(Watched::start(one, arguments))
+                Self::Running(Watched::start(one, arguments, alone))
             }
         }
     }

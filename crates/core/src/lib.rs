@@ -73,7 +73,7 @@ pub use secret::Secret;
 pub use source::{Source, SourceError};
 pub use spec::{Guidance, Limits, Origin, ToolSpec, Traits, Validation};
 pub use ticket::{Decision, Parked, TicketError, TicketId};
-pub use tool::{Arguments, Tool, raw_tool, tool, tool_with};
+pub use tool::{Arguments, Tool, brief, raw_tool, tool, tool_with};
 pub use toolset::{Conflict, NotRenamed, Shelved, Toolset};
 pub use trace::Trace;
 pub use witness::{Decided, Over, Ruling, Witness};

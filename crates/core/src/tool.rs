@@ -28,6 +28,13 @@ pub trait Tool: Send + Sync {
         Arc::new(self.spec().clone())
     }
 
+    /// Whether its calls give their thread back soon at every poll, as what waits for others does
+    /// or computes little. Such a call may run on the task of whoever waits for it. Any other runs
+    /// on a task of its own, so that a tool that holds on to its thread holds nobody else.
+    fn is_brief(&self) -> bool {
+        false
+    }
+
     /// Runs one call. Only the executor can make a `CallContext`, so no path runs a tool
     /// without passing the gate.
     fn call<'a>(
@@ -162,6 +169,35 @@ where
         context: &'a CallContext,
     ) -> BoxFuture<'a, ToolOutcome> {
         Box::pin((self.run)(arguments, context.clone()))
+    }
+}
+
+/// The same tool, said to be [brief](Tool::is_brief): for one that computes little.
+pub fn brief(tool: Arc<dyn Tool>) -> Arc<dyn Tool> {
+    Arc::new(Brief(tool))
+}
+
+struct Brief(Arc<dyn Tool>);
+
+impl Tool for Brief {
+    fn spec(&self) -> &ToolSpec {
+        self.0.spec()
+    }
+
+    fn shared_spec(&self) -> Arc<ToolSpec> {
+        self.0.shared_spec()
+    }
+
+    fn is_brief(&self) -> bool {
+        true
+    }
+
+    fn call<'a>(
+        &'a self,
+        arguments: Arguments,
+        context: &'a CallContext,
+    ) -> BoxFuture<'a, ToolOutcome> {
+        self.0.call(arguments, context)
     }
 }
 

@@ -154,6 +154,10 @@ impl Tool for MaskedTool {
         Arc::clone(&self.spec)
     }
 
+    fn is_brief(&self) -> bool {
+        self.tool.is_brief()
+    }
+
     fn call<'a>(
         &'a self,
         arguments: Arguments,

@@ -93,7 +93,7 @@ impl Executor {
                 let (shared, ticket) = (Arc::clone(&batch), Some(ticket.clone()));
                 let repairs = Vec::new();
                 let one = OneCall { batch: shared, position: 0, place, key, repairs, ticket, keys };
-                Watched::start(one, arguments).end(&batch).await
+                Watched::start(one, arguments, true).end(&batch).await
             }
         };
         let mut report = answer::report(batch, vec![ended]);

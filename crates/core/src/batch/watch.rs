@@ -1,19 +1,24 @@
-//! Waits for the task of a call, and answers in its place if the tool holds on to its thread.
+//! Waits for a call, and answers in its place if the tool holds on to its thread.
 //!
 //! A deadline works inside the task, where it costs nothing as long as the tool is quick. A tool
 //! that never gives its thread back cannot be stopped from there, nor from anywhere; but the batch
 //! goes on without it, and the ledger hears of one end and not of two.
 
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
 use std::time::{Duration, SystemTime};
 
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 
 use super::record::asked;
 use super::run_one::{Ended, OneCall};
 use super::{Batch, once, plainly};
+use crate::BoxFuture;
 use crate::advice;
 use crate::call::CallKey;
 use crate::effect::Effect;
@@ -88,9 +93,14 @@ impl Watch {
     }
 }
 
-/// A call on its own task.
+/// A call that was started.
 pub(super) struct Watched {
-    task: JoinHandle<Ended>,
+    work: Work,
+    one: Watching,
+}
+
+/// What is known of it from outside.
+struct Watching {
     watch: Arc<Watch>,
     position: usize,
     place: u32,
@@ -99,12 +109,17 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    pub(super) fn start(one: OneCall, arguments: Arguments) -> Self {
+    /// On a task of its own, unless it is `alone` and its tool is brief.
+    pub(super) fn start(one: OneCall, arguments: Arguments, alone: bool) -> Self {
         let (position, place, key) = (one.position, one.place, one.key);
         let trace = one.batch.trace.map(Trace::child);
         let watch = Arc::new(Watch { trace, ..Watch::default() });
+        let tool = one.batch.plan.at(place);
+        let is_brief = tool.is_some_and(|tool| tool.tool.is_brief());
+        let home = one.batch.gate.marks.home.clone();
+        let home = home.filter(|home| !is_brief && is_larger(home));
         // Boxed here, where it is made: a task that large would be copied from hand to hand.
-        let task = tokio::spawn(Box::pin({
+        let running: BoxFuture<'static, Ended> = Box::pin({
             let watch = Arc::clone(&watch);
             async move {
                 let batch = Arc::clone(&one.batch);
@@ -113,25 +128,40 @@ impl Watched {
                 watch.tell(&batch, (position, key), &ended);
                 ended
             }
-        }));
-        Self { task, watch, position, place, key, began: SystemTime::now() }
+        });
+        let work = match home {
+            _ if is_brief && alone => Work::Here(Here(Some(running))),
+            Some(home) => Work::Task(home.spawn(running)),
+            None => Work::Task(tokio::spawn(running)),
+        };
+        Self { work, one: Watching { watch, position, place, key, began: SystemTime::now() } }
     }
 
-    pub(super) async fn end(mut self, batch: &Batch) -> Ended {
+    pub(super) async fn end(self, batch: &Batch) -> Ended {
+        match self.work {
+            Work::Task(task) => self.one.end(task, batch).await,
+            Work::Here(here) => match here.await {
+                Some(ended) => ended,
+                None => self.one.broke(batch).await,
+            },
+        }
+    }
+}
+
+impl Watching {
+    async fn end(self, mut task: JoinHandle<Ended>, batch: &Batch) -> Ended {
         loop {
             let grace = batch.gate.limits.grace.min(FOREVER) + SLACK;
             let last = self.watch.deadline.get().map(|at| *at + grace);
             // A tool that has answered is waited for, however long its record takes.
             let last = last.filter(|_| !self.watch.is_settled());
             let look_again = Instant::now() + Duration::from_secs(1);
-            match timeout_at(last.unwrap_or(look_again), &mut self.task).await {
+            match timeout_at(last.unwrap_or(look_again), &mut task).await {
                 Ok(Ok(ended)) => return ended,
-                Ok(Err(_)) => {
-                    let first = self.watch.settle();
-                    return self.cut_off(batch, "something of ours broke", first).await;
-                }
+                Ok(Err(_)) => return self.broke(batch).await,
                 Err(_) if last.is_some() && self.watch.settle() => {
                     let what = "the tool holds on to its thread and does not answer";
+                    task.abort();
                     return self.cut_off(batch, what, true).await;
                 }
                 Err(_) => {}
@@ -139,10 +169,14 @@ impl Watched {
         }
     }
 
+    async fn broke(&self, batch: &Batch) -> Ended {
+        let first = self.watch.settle();
+        self.cut_off(batch, "something of ours broke", first).await
+    }
+
     /// `first`: nobody has recorded the end before.
     async fn cut_off(&self, batch: &Batch, what: &str, first: bool) -> Ended {
         self.watch.given_up.store(first, Ordering::Release);
-        self.task.abort();
         // Those behind it need not wait for a thread that does not come back.
         drop(batch.order.done_guard(self.position));
         let spec = batch.plan.at(self.place).map(|tool| &tool.spec);
@@ -176,5 +210,47 @@ impl Watched {
             once::settle(&*batch.gate.ledger, self.watch.keys(), &ended).await;
         }
         ended
+    }
+}
+
+/// Whether a runtime has more than the one thread that we are on.
+fn is_larger(home: &Handle) -> bool {
+    let here = Handle::try_current().map(|here| here.runtime_flavor());
+    here.is_ok_and(|here| here == RuntimeFlavor::CurrentThread)
+        && home.runtime_flavor() == RuntimeFlavor::MultiThread
+}
+
+/// Where a call runs.
+enum Work {
+    Task(JoinHandle<Ended>),
+    Here(Here),
+}
+
+/// A call on the task of whoever waits for it. If that one goes away, it goes on by itself: what
+/// was sent has an end that belongs on record.
+struct Here(Option<BoxFuture<'static, Ended>>);
+
+impl Future for Here {
+    /// `None`: it panicked.
+    type Output = Option<Ended>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Some(running) = &mut self.0 else { return Poll::Ready(None) };
+        let polled = std::panic::catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(context)));
+        let ended = match polled {
+            Ok(Poll::Pending) => return Poll::Pending,
+            Ok(Poll::Ready(ended)) => Some(ended),
+            Err(_) => None,
+        };
+        self.0 = None;
+        Poll::Ready(ended)
+    }
+}
+
+impl Drop for Here {
+    fn drop(&mut self) {
+        if let (Some(running), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
+            runtime.spawn(running);
+        }
     }
 }

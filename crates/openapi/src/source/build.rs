@@ -87,6 +87,10 @@ impl Tool for OperationTool {
         Arc::clone(&self.spec)
     }
 
+    fn is_brief(&self) -> bool {
+        true
+    }
+
     fn call<'a>(
         &'a self,
         arguments: Arguments,
