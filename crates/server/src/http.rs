@@ -32,3 +32,4 @@ mod stall;
 mod table;
 pub(crate) mod tls;
 mod until;
+pub(crate) mod workers;

@@ -28,6 +28,7 @@ use crate::http::accept::{self, Door, most_connections};
 use crate::http::house::House;
 use crate::http::keys::Guard;
 use crate::http::names::Names;
+use crate::http::workers::Workers;
 use crate::secrets;
 use crate::sources::Sources;
 use crate::telemetry::{Telemetry, export};
@@ -56,6 +57,8 @@ pub(super) fn serve(global: &Global, output: &Output, words: &ServeWords) -> Res
             .learning(secrets::learned()),
     );
     let store = place::kept(&file)?;
+    // Kept until the sources have ended: what a connection began may hold one of theirs.
+    let mut workers = Workers::start().context("cannot start the threads that serve")?;
     let served = runtime.block_on(async {
         let means = Means {
             witness: Some(Arc::<Telemetry>::clone(&telemetry)),
@@ -80,9 +83,10 @@ pub(super) fn serve(global: &Global, output: &Output, words: &ServeWords) -> Res
         ));
         let proxies = file.checked.front.proxies.clone();
         let door = Door { listener, most, proxies, tls };
-        run(door, house, follow::Outside { file, folder }, output).await
+        run(door, house, &mut workers, follow::Outside { file, folder }, output).await
     });
     runtime.block_on(stop(&sources, store.as_ref()));
+    drop(workers);
     telemetry.close();
     runtime.shutdown_background();
     wait_for_programs(LAST_MOMENT);
@@ -100,6 +104,7 @@ pub(super) async fn stop(sources: &Sources, store: Option<&Store>) {
 async fn run(
     door: Door,
     house: Arc<House>,
+    workers: &mut Workers,
     outside: follow::Outside,
     output: &Output,
 ) -> Result<()> {
@@ -124,9 +129,9 @@ async fn run(
         now.cancel();
         std::future::pending::<()>().await;
     };
-    let serving = accept::serve(door, Arc::clone(&house), (stop.clone(), now.clone()), |trouble| {
-        output.note(trouble);
-    });
+    let ends = (stop.clone(), now.clone());
+    let tell = |trouble: &str| output.note(trouble);
+    let serving = accept::serve(door, Arc::clone(&house), workers, ends, tell);
     tokio::select! {
         () = serving => {}
         () = heard => {}

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
@@ -15,6 +15,7 @@ use tokio_util::task::TaskTracker;
 use toolcrib::egress::Target;
 
 use super::house::House;
+use super::workers::Workers;
 use super::{connection, porch};
 
 /// Connections at the same time where the system allows them.
@@ -63,6 +64,7 @@ pub(crate) fn most_connections(wished: Option<usize>) -> Result<usize> {
 pub(crate) async fn serve(
     door: Door,
     house: Arc<House>,
+    workers: &mut Workers,
     (stop, now): (CancellationToken, CancellationToken),
     tell: impl Fn(&str),
 ) {
@@ -98,12 +100,20 @@ pub(crate) async fn serve(
                     }
                     continue;
                 };
-                let (now, tls) = (now.clone(), door.tls.clone());
-                let serving = connection::serve(stream, Arc::clone(&house), tls, stop.clone());
-                connections.spawn(async move {
+                // It is given to the driver of the thread that serves it.
+                let (Some(worker), Ok(stream)) = (workers.next(), stream.into_std()) else {
+                    continue;
+                };
+                let (house, stop, now) = (Arc::clone(&house), stop.clone(), now.clone());
+                let tls = door.tls.clone();
+                let serving = async move {
                     let _place = place;
-                    now.run_until_cancelled(serving).await;
-                });
+                    if let Ok(stream) = TcpStream::from_std(stream) {
+                        let serving = connection::serve(stream, house, tls, stop);
+                        now.run_until_cancelled(serving).await;
+                    }
+                };
+                connections.spawn_on(serving, worker);
             }
             Err(error) if is_of_the_peer(error.kind()) => {}
             Err(error) => {
