@@ -15,6 +15,8 @@ struct Arrow {
 const ROOMS: &[&str] = &[
     "toolcrib-json",
     "toolcrib-core",
+    "toolcrib-search",
+    "toolcrib-embed",
     "toolcrib-dialect",
     "toolcrib-engine",
     "toolcrib-auth",
@@ -27,7 +29,7 @@ const ROOMS: &[&str] = &[
     "toolcrib-desk",
     "toolcrib-agent",
 ];
-const GROUND: &[&str] = &["toolcrib-json", "toolcrib-core"];
+const GROUND: &[&str] = &["toolcrib-json", "toolcrib-core", "toolcrib-search"];
 /// The ways out: to the network, and to other programs.
 const NETWORK: &[&str] = &["toolcrib-egress"];
 const PROGRAMS: &[&str] = &["toolcrib-child"];
@@ -41,11 +43,13 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     // Floor 0: no socket, no file, no environment.
     ("toolcrib-json", &[]),
     ("toolcrib-core", &[&["toolcrib-json"]]),
+    ("toolcrib-search", &[]),
     // Floor 0 as well: the two ways out of the process, each with one thing to guard.
     ("toolcrib-egress", &[]),
     ("toolcrib-child", &[]),
     // Floor 1: strangers to each other.
     ("toolcrib-dialect", &[GROUND]),
+    ("toolcrib-embed", &[GROUND, NETWORK]),
     ("toolcrib-engine", &[GROUND]),
     ("toolcrib-auth", &[GROUND, NETWORK]),
     ("toolcrib-basics", &[GROUND]),
@@ -56,7 +60,7 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     ("toolcrib-desk", &[GROUND, NETWORK]),
     // Floor 2.
     ("toolcrib-agent", &[GROUND, NETWORK, &["toolcrib-dialect", "toolcrib-engine"]]),
-    ("toolcrib-config", &[GROUND, NETWORK, SOURCES, &["toolcrib-auth", "toolcrib-engine"]]),
+    ("toolcrib-config", &[GROUND, NETWORK, SOURCES, &["toolcrib-auth", "toolcrib-embed", "toolcrib-engine"]]),
     // Floor 3.
     ("toolcrib", &[ROOMS, NETWORK]),
     ("toolcrib-server", &[ROOMS, NETWORK, &["toolcrib"]]),
@@ -64,6 +68,7 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     // For tests and chores only; nothing that ships may name them.
     ("toolcrib-testkit", &[ROOMS, NETWORK, PROGRAMS]),
     ("toolcrib-load", &[]),
+    ("toolcrib-retrieval", &[GROUND, NETWORK, &["toolcrib-embed"]]),
     ("xtask", &[]),
 ];
 
