@@ -1,5 +1,26 @@
 //! Finding tools by what they say of themselves: an index in memory, without a model or with one.
+//!
+//! Read in this order: what a tool says (`document`), what is asked and found (`query`), the index
+//! (`index`), how it is made (`build`) and searched (`search`), and how texts become words
+//! (`words`).
+//!
+//! What must stay true: the crate knows no tool, no file and no socket, only texts and numbers; the
+//! same documents and the same question give the same answer, whatever a hash says; no text makes
+//! it panic; and what a search costs is bounded by the length that is read of a question.
 
+mod build;
+mod document;
 mod embedder;
+mod facets;
+mod index;
+mod nearest;
+mod number;
+mod query;
+mod search;
+mod words;
 
+pub use document::{Argument, Document, Field};
 pub use embedder::{EmbedError, Embedder, Purpose, Vector};
+pub use facets::{Facet, Facets};
+pub use index::Index;
+pub use query::{Abstained, Found, Hit, Match, Need, Query, Unknown, Way};
