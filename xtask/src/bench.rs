@@ -1,4 +1,5 @@
-//! `cargo xtask bench`: those of the crates by cargo, and those of the whole server by a load client.
+//! `cargo xtask bench`: those of the crates by cargo, those of the whole server by a load client,
+//! and how well tools are found.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -14,6 +15,7 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
         Some((kind, rest)) if matches!(kind.as_str(), "gateway" | "soak") => {
             report.work("bench", || load(kind, rest));
         }
+        Some((kind, rest)) if kind == "retrieval" => report.work("bench", || retrieval(rest)),
         _ => report.step("bench", cargo().args(["bench", "--workspace"]).args(words)),
     }
     report.end()
@@ -30,4 +32,13 @@ fn load(kind: &str, words: &[String]) -> Result<()> {
     let (server, echo) = (made("toolcrib"), made("examples/echo"));
     let mut client = program(made("toolcrib-load"));
     finish(client.arg(kind).args([server, echo, target()]).args(words))
+}
+
+/// Asks the search the questions of the labelled sets.
+fn retrieval(words: &[String]) -> Result<()> {
+    let mut build = cargo();
+    build.args(["build", "--release", "--package", "toolcrib-retrieval"]);
+    finish(&mut build)?;
+    let mut measure = program(target().join("release").join("toolcrib-retrieval"));
+    finish(measure.args(words))
 }

@@ -1,3 +1,35 @@
-//! How well tools are found, on labelled sets, beside plain searches in the same run.
+//! `toolcrib-retrieval [FOLDER] [--step=N] [--json]`: what `cargo xtask bench retrieval` runs, in a
+//! build that is optimised.
 
-fn main() {}
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde_json::Value;
+use toolcrib_retrieval::{Fault, folder, measure, table};
+
+/// Sizes of catalogs whose cost is measured.
+const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let told = match run(&words) {
+        Ok(found) if words.iter().any(|word| word == "--json") => format!("{found:#}"),
+        Ok(found) => format!("{found:#}\n\n{}", table(&found)),
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "error: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    // Nobody may be reading any more.
+    let _ = writeln!(std::io::stdout(), "{told}");
+    ExitCode::SUCCESS
+}
+
+fn run(words: &[String]) -> Result<Value, Fault> {
+    let named = words.iter().find(|word| !word.starts_with("--")).map(PathBuf::from);
+    let step = words.iter().find_map(|word| word.strip_prefix("--step="));
+    let step = step.map_or(Ok(1), str::parse)?;
+    let sizes: &[usize] = if words.iter().any(|word| word == "--small") { &[] } else { &SIZES };
+    measure(&named.unwrap_or_else(folder), step, sizes)
+}

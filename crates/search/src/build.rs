@@ -1,30 +1,36 @@
 //! From documents to an index.
 
-use foldhash::{HashMap, HashMapExt as _};
+use std::borrow::Cow;
 
 use crate::document::{Document, Field};
 use crate::facets::Shelves;
+use crate::flat::Lists;
 use crate::index::{Index, Posting};
+use crate::lexicon::Lexicon;
 use crate::nearest::Names;
+use crate::needs::Needs;
 use crate::number::{place, real, small};
-use crate::words::{stem, words};
+use crate::words::stems;
 
 /// How much a word in each field weighs, and how much the length of the field counts against it.
 const WEIGHTS: [(f32, f32); 10] = [
-    (3.0, 0.5),
-    (1.5, 0.5),
-    (1.0, 0.5),
-    (0.8, 0.5),
-    (0.4, 0.6),
-    (0.4, 0.6),
-    (0.3, 0.6),
-    (1.0, 0.3),
-    (0.4, 0.5),
-    (1.0, 0.5),
+    (5.0, 0.5), // name
+    (0.5, 0.6), // summary
+    (0.7, 0.7), // description
+    (0.8, 0.6), // names of arguments
+    (0.5, 0.7), // their descriptions
+    (0.5, 0.7), // their values
+    (0.3, 0.7), // names of results
+    (0.4, 0.3), // labels
+    (0.4, 0.5), // source
+    (0.7, 0.7), // examples
 ];
 
 /// How soon more of the same word adds nothing.
-const SATURATION: f32 = 1.2;
+const SATURATION: f32 = 2.0;
+
+/// Words of one field of one document that are read; nobody describes a tool with more.
+const MOST_WORDS: usize = 4096;
 
 /// A word in a field of a document, and how often.
 struct Seen {
@@ -36,17 +42,20 @@ struct Seen {
 
 #[derive(Default)]
 struct Reader {
-    terms: HashMap<Box<str>, u32>,
+    lexicon: Lexicon,
     seen: Vec<Seen>,
     /// How many words each field of each document has.
     lengths: Vec<[u16; 10]>,
-    /// The words of the document that is being read.
+    /// What the name and the summary of each document say.
+    briefs: Lists,
+    needs: Needs,
+    /// The words of the document that is being read, with their fields.
     now: Vec<(u32, u8)>,
 }
 
 pub(crate) fn build<'a>(documents: impl IntoIterator<Item = Document<'a>>) -> Index {
-    let mut reader = Reader { terms: HashMap::new(), ..Reader::default() };
-    let (mut names, mut shelves, mut writes) = (Names::default(), Shelves::new(), Vec::new());
+    let mut reader = Reader::default();
+    let (mut names, mut shelves, mut writes) = (Names::default(), Shelves::default(), Vec::new());
     for document in documents {
         names.push(&document.name);
         shelves.push(&document);
@@ -55,44 +64,57 @@ pub(crate) fn build<'a>(documents: impl IntoIterator<Item = Document<'a>>) -> In
     }
     names.finish();
     shelves.finish();
-    let (starts, postings) = reader.postings();
-    Index { names, shelves, writes: writes.into(), terms: reader.terms, starts, postings }
+    let (starts, postings, fields) = reader.postings();
+    let Reader { lexicon, mut briefs, mut needs, .. } = reader;
+    briefs.finish();
+    needs.finish();
+    Index {
+        names,
+        shelves,
+        writes: writes.into(),
+        lexicon,
+        briefs,
+        needs,
+        starts,
+        postings,
+        fields,
+    }
 }
 
 impl Reader {
     fn read(&mut self, document: &Document<'_>) {
         self.now.clear();
-        for name in std::iter::once(&document.name).chain(&document.aliases) {
-            self.text(Field::Name, name);
-        }
-        self.text(Field::Summary, &document.summary);
-        self.text(Field::Description, &document.description);
-        for argument in &document.arguments {
-            self.text(Field::ArgumentName, &argument.name);
-            self.text(Field::ArgumentText, &argument.description);
-            argument.values.iter().for_each(|value| self.text(Field::Value, value));
-        }
-        document.results.iter().for_each(|name| self.text(Field::Result, name));
+        self.texts(Field::Name, std::iter::once(&document.name).chain(&document.aliases));
+        self.texts(Field::Summary, [&document.summary]);
+        let mut brief: Vec<u32> = self.now.iter().map(|(term, _)| *term).collect();
+        brief.sort_unstable();
+        brief.dedup();
+        self.briefs.push(brief);
+        self.texts(Field::Description, [&document.description]);
+        let arguments = &document.arguments;
+        self.texts(Field::ArgumentName, arguments.iter().map(|argument| &argument.name));
+        self.texts(Field::ArgumentText, arguments.iter().map(|argument| &argument.description));
+        self.texts(Field::Value, arguments.iter().flat_map(|argument| &argument.values));
+        self.texts(Field::Result, &document.results);
         let labels = document.tags.iter().chain(&document.category).chain(&document.actions);
-        labels.for_each(|label| self.text(Field::Label, label));
-        self.text(Field::Source, &document.source);
-        self.text(Field::Source, &document.about_source);
-        document.examples.iter().for_each(|example| self.text(Field::Example, example));
+        self.texts(Field::Label, labels);
+        self.texts(Field::Source, [&document.source, &document.about_source]);
+        self.texts(Field::Example, &document.examples);
+        self.needs.push(document, &mut self.lexicon);
         self.finish();
     }
 
-    fn text(&mut self, field: Field, text: &str) {
+    fn texts<'a>(&mut self, field: Field, texts: impl IntoIterator<Item = &'a Cow<'a, str>>) {
         let number = u8::try_from(field.number()).unwrap_or_default();
-        let (terms, now) = (&mut self.terms, &mut self.now);
-        words(text, |word| {
-            let word = stem(word);
-            let count = small(terms.len());
-            let term = terms.get(word).copied().unwrap_or_else(|| {
-                terms.insert(word.into(), count);
-                count
+        let from = self.now.len();
+        let (lexicon, now) = (&mut self.lexicon, &mut self.now);
+        for text in texts {
+            stems(text, |word, stem| {
+                if now.len() < from + MOST_WORDS {
+                    now.push((lexicon.number(stem, word), number));
+                }
             });
-            now.push((term, number));
-        });
+        }
     }
 
     /// The end of a document: what was read becomes counts.
@@ -102,53 +124,73 @@ impl Reader {
         self.now.sort_unstable();
         for same in self.now.chunk_by(|left, right| left == right) {
             let Some((term, field)) = same.first().copied() else { continue };
-            let times = u8::try_from(same.len()).unwrap_or(u8::MAX);
             if let Some(length) = lengths.get_mut(usize::from(field)) {
-                *length = length.saturating_add(u16::from(times));
+                *length = length.saturating_add(u16::try_from(same.len()).unwrap_or(u16::MAX));
             }
+            let times = u8::try_from(same.len()).unwrap_or(u8::MAX);
             self.seen.push(Seen { term, document, field, times });
         }
         self.lengths.push(lengths);
     }
 
     /// What each word gives each document: BM25 over a weighted sum of fields.
-    fn postings(&mut self) -> (Box<[u32]>, Box<[Posting]>) {
-        let count = real(self.lengths.len());
-        let means: [f32; 10] = std::array::from_fn(|field| {
-            let length = |lengths: &[u16; 10]| lengths.get(field).map_or(0, |n| usize::from(*n));
-            (real(self.lengths.iter().map(length).sum()) / count.max(1.0)).max(1.0)
-        });
-        self.seen.sort_by_key(|seen| (seen.term, seen.document));
-        let mut starts = vec![0];
-        let mut postings: Vec<Posting> = Vec::new();
+    fn postings(&mut self) -> (Box<[u32]>, Box<[Posting]>, Box<[u16]>) {
+        let means = self.means();
+        self.seen.sort_unstable_by_key(|seen| (seen.term, seen.document, seen.field));
+        let (mut starts, mut holders) = (vec![0], Vec::with_capacity(self.lexicon.len()));
+        let (mut postings, mut fields) = (Vec::new(), Vec::new());
         for of_term in self.seen.chunk_by(|left, right| left.term == right.term) {
             let from = postings.len();
+            // A word that was numbered and not read has no postings.
+            let term = of_term.first().map_or(0, |seen| place(seen.term));
+            holders.resize(term, 0);
+            starts.resize(term + 1, small(from));
             for here in of_term.chunk_by(|left, right| left.document == right.document) {
-                postings.push(self.posting(here, &means));
+                let (posting, has) = self.posting(here, &means);
+                postings.push(posting);
+                fields.push(has);
             }
-            let holders = real(postings.len() - from);
-            let rare = (1.0 + (count - holders + 0.5) / (holders + 0.5)).ln();
-            for posting in postings.iter_mut().skip(from) {
-                posting.gain = rare * posting.gain / (SATURATION + posting.gain);
-            }
+            holders.push(postings.len() - from);
             starts.push(small(postings.len()));
         }
-        (starts.into(), postings.into())
+        holders.resize(self.lexicon.len(), 0);
+        starts.resize(self.lexicon.len() + 1, small(postings.len()));
+        self.lexicon.finish(&holders, self.lengths.len());
+        let mut all = postings.as_mut_slice();
+        for (term, count) in (0_u32..).zip(holders) {
+            let rarity = self.lexicon.rarity(term);
+            let Some((own, rest)) = all.split_at_mut_checked(count) else { break };
+            for posting in own {
+                let often = posting.gain;
+                posting.gain = rarity * often * (SATURATION + 1.0) / (SATURATION + often);
+            }
+            all = rest;
+        }
+        (starts.into(), postings.into(), fields.into())
     }
 
-    /// One word in one document, before it is known how rare the word is.
-    fn posting(&self, here: &[Seen], means: &[f32; 10]) -> Posting {
+    /// The mean length of each field, at least 1.
+    fn means(&self) -> [f32; 10] {
+        let count = real(self.lengths.len()).max(1.0);
+        std::array::from_fn(|field| {
+            let length = |lengths: &[u16; 10]| lengths.get(field).map_or(0, |n| usize::from(*n));
+            (real(self.lengths.iter().map(length).sum()) / count).max(1.0)
+        })
+    }
+
+    /// One word in one document, with the weighted count for a gain, and its fields.
+    fn posting(&self, here: &[Seen], means: &[f32; 10]) -> (Posting, u16) {
         let document = here.first().map_or(0, |seen| seen.document);
         let lengths = self.lengths.get(place(document));
-        let mut posting = Posting { document, gain: 0.0, fields: 0 };
+        let (mut gain, mut fields) = (0.0, 0);
         for Seen { field, times, .. } in here {
             let at = usize::from(*field);
             let length = lengths.and_then(|lengths| lengths.get(at)).map_or(0.0, |n| f32::from(*n));
-            let ((weight, slope), mean) =
-                WEIGHTS.get(at).copied().zip(means.get(at)).unwrap_or(((0.0, 0.0), &1.0));
-            posting.gain += weight * f32::from(*times) / (1.0 - slope + slope * length / mean);
-            posting.fields |= 1 << at;
+            let (weight, slope) = WEIGHTS.get(at).copied().unwrap_or_default();
+            let mean = means.get(at).copied().unwrap_or(1.0);
+            gain += weight * f32::from(*times) / (1.0 - slope + slope * length / mean);
+            fields |= 1 << at;
         }
-        posting
+        (Posting { document, gain }, fields)
     }
 }

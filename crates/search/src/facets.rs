@@ -3,6 +3,7 @@
 use foldhash::HashMap;
 
 use crate::document::Document;
+use crate::flat::Lists;
 use crate::nearest::Names;
 use crate::number::{place, small};
 
@@ -29,35 +30,28 @@ pub struct Facets {
 pub(crate) struct Sorted {
     names: Names,
     by_name: HashMap<Box<str>, u32>,
-    /// Where the names of a document begin in `of_document`; one entry more than documents.
-    starts: Vec<u32>,
-    of_document: Vec<u32>,
+    of_document: Lists,
 }
 
 impl Sorted {
-    pub(crate) fn new() -> Self {
-        Self { starts: vec![0], ..Self::default() }
-    }
-
     /// The names of the next document; case is kept of the first who has it.
     pub(crate) fn push<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
-        for name in names.filter(|name| !name.is_empty()) {
+        let numbers = names.filter(|name| !name.is_empty()).map(|name| {
             let key = name.to_lowercase().into_boxed_str();
             let count = small(self.by_name.len());
             let number = *self.by_name.entry(key).or_insert(count);
             if number == count {
                 self.names.push(name);
             }
-            self.of_document.push(number);
-        }
-        self.starts.push(small(self.of_document.len()));
+            number
+        });
+        self.of_document.push(numbers);
     }
 
     /// To be called when all documents are in.
     pub(crate) fn finish(&mut self) {
         self.names.finish();
-        self.of_document.shrink_to_fit();
-        self.starts.shrink_to_fit();
+        self.of_document.finish();
     }
 
     pub(crate) fn number(&self, name: &str) -> Option<u32> {
@@ -65,14 +59,15 @@ impl Sorted {
     }
 
     pub(crate) fn of(&self, document: usize) -> &[u32] {
-        let bounds = self.starts.get(document).zip(self.starts.get(document + 1));
-        let range = bounds.map(|(from, to)| place(*from)..place(*to));
-        range.and_then(|range| self.of_document.get(range)).unwrap_or_default()
+        self.of_document.get(document)
     }
 
     pub(crate) fn nearest(&self, name: &str, most: usize) -> Vec<String> {
-        let near = self.names.nearest(name, most);
-        near.into_iter().filter_map(|number| self.names.get(number)).map(str::to_owned).collect()
+        let near = self.names.nearest(name, most, 0.3);
+        near.into_iter()
+            .filter_map(|(number, _)| self.names.get(number))
+            .map(str::to_owned)
+            .collect()
     }
 
     /// The names with how many of the documents have each.
@@ -97,7 +92,7 @@ impl Sorted {
 }
 
 /// All four ways of sorting.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Shelves {
     pub(crate) categories: Sorted,
     pub(crate) actions: Sorted,
@@ -106,15 +101,6 @@ pub(crate) struct Shelves {
 }
 
 impl Shelves {
-    pub(crate) fn new() -> Self {
-        Self {
-            categories: Sorted::new(),
-            actions: Sorted::new(),
-            sources: Sorted::new(),
-            tags: Sorted::new(),
-        }
-    }
-
     pub(crate) fn push(&mut self, document: &Document<'_>) {
         self.categories.push(document.category.iter().map(AsRef::as_ref));
         self.actions.push(document.actions.iter().map(AsRef::as_ref));

@@ -1,12 +1,17 @@
 //! The index: words and where they stand, and what documents are sorted by.
 
-use foldhash::HashMap;
+use std::ops::Range;
 
 use crate::document::{Document, Field};
 use crate::facets::{Facets, Shelves};
+use crate::flat::Lists;
+use crate::fuse::Vectors;
+use crate::lexicon::Lexicon;
 use crate::nearest::Names;
+use crate::needs::Needs;
 use crate::number::place;
 use crate::query::{Found, Query};
+use crate::search::By;
 use crate::{build, search};
 
 /// Everything that is searched, numbered in the order in which it was given; never changed.
@@ -16,10 +21,15 @@ pub struct Index {
     pub(crate) shelves: Shelves,
     /// Which documents may change something.
     pub(crate) writes: Box<[bool]>,
-    pub(crate) terms: HashMap<Box<str>, u32>,
+    pub(crate) lexicon: Lexicon,
+    /// What the name and the summary of each document say.
+    pub(crate) briefs: Lists,
+    pub(crate) needs: Needs,
     /// Where the postings of a word begin; one entry more than words.
     pub(crate) starts: Box<[u32]>,
     pub(crate) postings: Box<[Posting]>,
+    /// For each posting a bit for each field that has the word.
+    pub(crate) fields: Box<[u16]>,
 }
 
 /// A word in a document.
@@ -28,8 +38,6 @@ pub(crate) struct Posting {
     pub(crate) document: u32,
     /// What a question with this word gives the document.
     pub(crate) gain: f32,
-    /// A bit for each field that has it.
-    pub(crate) fields: u16,
 }
 
 impl Index {
@@ -46,7 +54,17 @@ impl Index {
     /// What answers a question among the documents that `may` lets through: what a caller must not
     /// see is not found, not counted and not named.
     pub fn search_within(&self, query: &Query<'_>, may: &dyn Fn(usize) -> bool) -> Found {
-        search::search(self, query, may)
+        search::search(self, query, &By { vectors: None, may })
+    }
+
+    /// The same with what an embedder made of the documents and of the question.
+    pub fn search_with(
+        &self,
+        query: &Query<'_>,
+        vectors: &Vectors<'_>,
+        may: &dyn Fn(usize) -> bool,
+    ) -> Found {
+        search::search(self, query, &By { vectors: Some(vectors), may })
     }
 
     /// How many documents there are.
@@ -66,7 +84,7 @@ impl Index {
 
     /// The documents whose names are nearest to a wrong one, best first.
     pub fn nearest(&self, name: &str, most: usize) -> Vec<usize> {
-        self.names.nearest(name, most)
+        self.names.nearest(name, most, 0.3).into_iter().map(|(document, _)| document).collect()
     }
 
     /// How many of the documents that `may` lets through are sorted under which name.
@@ -74,16 +92,26 @@ impl Index {
         self.shelves.counts((0..self.len()).filter(|document| may(*document)))
     }
 
+    /// Where a word stands, in the order of the documents.
     pub(crate) fn postings(&self, term: u32) -> &[Posting] {
+        self.postings.get(self.range(term)).unwrap_or_default()
+    }
+
+    /// What a word gives a document, and in which fields it stands there.
+    pub(crate) fn posting(&self, term: u32, document: u32) -> Option<(f32, u16)> {
+        let range = self.range(term);
+        let own = self.postings.get(range.clone())?;
+        let at = own.binary_search_by_key(&document, |posting| posting.document).ok()?;
+        Some((own.get(at)?.gain, *self.fields.get(range.start + at)?))
+    }
+
+    fn range(&self, term: u32) -> Range<usize> {
         let bounds = self.starts.get(place(term)).zip(self.starts.get(place(term) + 1));
-        let range = bounds.map(|(from, to)| place(*from)..place(*to));
-        range.and_then(|range| self.postings.get(range)).unwrap_or_default()
+        bounds.map_or(0..0, |(from, to)| place(*from)..place(*to))
     }
 }
 
-impl Posting {
-    pub(crate) fn fields(self) -> Vec<Field> {
-        let has = |field: &Field| self.fields & (1 << field.number()) != 0;
-        Field::ALL.into_iter().filter(has).collect()
-    }
+/// The fields of a set of bits.
+pub(crate) fn fields(bits: u16) -> Vec<Field> {
+    Field::ALL.into_iter().filter(|field| bits & (1 << field.number()) != 0).collect()
 }

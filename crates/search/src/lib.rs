@@ -8,19 +8,33 @@
 //! same documents and the same question give the same answer, whatever a hash says; no text makes
 //! it panic; and what a search costs is bounded by the length that is read of a question.
 
+mod ask;
+mod bridge;
 mod build;
+mod confidence;
 mod document;
 mod embedder;
+mod explain;
 mod facets;
+mod filter;
+mod flat;
+mod fuse;
 mod index;
+mod lexicon;
+mod lists;
 mod nearest;
+mod needs;
 mod number;
 mod query;
+mod scores;
 mod search;
+mod stem;
 mod words;
 
 pub use document::{Argument, Document, Field};
 pub use embedder::{EmbedError, Embedder, Purpose, Vector};
 pub use facets::{Facet, Facets};
+pub use fuse::Vectors;
 pub use index::Index;
 pub use query::{Abstained, Found, Hit, Match, Need, Query, Unknown, Way};
+pub use words::{sentences, stems as words};

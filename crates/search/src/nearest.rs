@@ -51,26 +51,32 @@ impl Names {
         self.text.get(from..to)
     }
 
-    /// The numbers of the names that share enough with a wrong one, best first, equals in order.
-    pub(crate) fn nearest(&self, wrong: &str, most: usize) -> Vec<usize> {
+    /// The numbers of the names that share enough with a wrong one, and how much that is, from
+    /// `least` to 1; best first, equals in order.
+    pub(crate) fn nearest(&self, wrong: &str, most: usize, least: f32) -> Vec<(usize, f32)> {
         let wanted = groups(wrong);
-        let mut shared: HashMap<u32, u32> = HashMap::new();
-        for holders in wanted.iter().filter_map(|group| self.holders.get(group)) {
-            for holder in holders {
-                *shared.entry(*holder).or_default() += 1;
+        let mut counts = vec![0_u8; self.len()];
+        let mut met = Vec::new();
+        for number in wanted.iter().filter_map(|group| self.holders.get(group)).flatten() {
+            let Some(count) = counts.get_mut(place(*number)) else { continue };
+            if *count == 0 {
+                met.push(place(*number));
             }
+            *count = count.saturating_add(1);
         }
-        let likeness = |(number, count): (u32, u32)| {
-            let size = self.sizes.get(place(number)).map_or(0, |size| usize::from(*size));
-            (2.0 * real(place(count)) / real(size + wanted.len()).max(1.0), number)
+        let likeness = |number: usize| {
+            let same = counts.get(number).map_or(0, |count| usize::from(*count));
+            let size = self.sizes.get(number).map_or(0, |size| usize::from(*size));
+            (number, 2.0 * real(same) / real(size + wanted.len()).max(1.0))
         };
-        let mut near: Vec<(f32, u32)> =
-            shared.into_iter().map(likeness).filter(|(likeness, _)| *likeness >= 0.3).collect();
-        near.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
+        let near = met.into_iter().map(likeness);
+        let mut near: Vec<_> = near.filter(|(_, likeness)| *likeness >= least).collect();
+        near.sort_by(|left, right| right.1.total_cmp(&left.1).then(left.0.cmp(&right.0)));
         // Far behind the best one, a name is no help.
-        let best = near.first().map_or(0.0, |(likeness, _)| *likeness);
-        let close = near.into_iter().take_while(|(likeness, _)| likeness * 1.6 >= best);
-        close.take(most).map(|(_, number)| place(number)).collect()
+        let best = near.first().map_or(0.0, |(_, likeness)| *likeness);
+        near.retain(|(_, likeness)| likeness * 1.6 >= best);
+        near.truncate(most);
+        near
     }
 }
 

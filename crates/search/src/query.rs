@@ -19,6 +19,8 @@ pub struct Query<'a> {
     pub tags: &'a [&'a str],
     /// Only those that may change something, or only those that may not.
     pub writes: Option<bool>,
+    /// Whether hits are wanted, too, that share too little with the question to serve it.
+    pub keep_doubtful: bool,
     /// How many hits at the most; 0 finds none, but counts them.
     pub limit: usize,
 }
@@ -77,10 +79,6 @@ pub enum Way {
     Alike,
     /// It is spelt nearly the same.
     Spelling,
-    /// Tools of this catalog use it where they use the other.
-    Company,
-    /// The vectors of an embedder are near.
-    Meaning,
 }
 
 /// Why nothing is answered.

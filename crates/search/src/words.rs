@@ -1,13 +1,18 @@
 //! Texts as words: identifiers are split at case, underscores and digits.
 
+use crate::lists::is_silent;
+use crate::stem::stem;
+
 /// Words longer than this are cut: nobody means them as words.
 const LONGEST: usize = 32;
 
-/// Calls `each` with every word of a text, in small letters, in order.
+/// Calls `each` with every word of a text, in small letters, in order, and whether it began with a
+/// capital or a digit.
 ///
 /// `createEvent2`, `create_event-2` and `Create event 2` are the same three words.
-pub(crate) fn words(text: &str, mut each: impl FnMut(&str)) {
+pub(crate) fn cased(text: &str, mut each: impl FnMut(&str, bool)) {
     let mut word = String::with_capacity(LONGEST);
+    let mut is_capital = false;
     let mut before = Kind::Other;
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
@@ -21,8 +26,11 @@ pub(crate) fn words(text: &str, mut each: impl FnMut(&str)) {
             (before, kind) => before != kind,
         };
         if starts && !word.is_empty() {
-            each(&word);
+            each(&word, is_capital);
             word.clear();
+        }
+        if word.is_empty() {
+            is_capital = matches!(kind, Kind::Upper | Kind::Digit);
         }
         if kind != Kind::Other && word.len() < LONGEST {
             word.extend(letter.to_lowercase().map(plain));
@@ -30,7 +38,7 @@ pub(crate) fn words(text: &str, mut each: impl FnMut(&str)) {
         before = kind;
     }
     if !word.is_empty() {
-        each(&word);
+        each(&word, is_capital);
     }
 }
 
@@ -82,12 +90,39 @@ fn plain(letter: char) -> char {
     }
 }
 
-/// The word without the commonest endings.
-pub(crate) fn stem(word: &str) -> &str {
-    let without = |ending: &str| word.strip_suffix(ending).filter(|rest| rest.len() >= 3);
-    without("ing")
-        .or_else(|| without("es"))
-        .or_else(|| without("ed"))
-        .or_else(|| without("s"))
-        .unwrap_or(word)
+/// Calls `each` with every word of a text that is no silent one, and its stem.
+pub fn stems(text: &str, mut each: impl FnMut(&str, &str)) {
+    let mut stemmed = String::with_capacity(LONGEST);
+    cased(text, |word, _| {
+        if !is_silent(word) {
+            stemmed.clear();
+            stemmed.push_str(word);
+            stem(&mut stemmed);
+            each(word, &stemmed);
+        }
+    });
+}
+
+/// The sentences of a text and the lines of a list, without those that have no letter.
+///
+/// Whoever embeds a long task embeds these, too: see `Vectors`.
+pub fn sentences(text: &str) -> Vec<&str> {
+    let mut sentences = Vec::new();
+    let (mut from, mut letters) = (0, text.char_indices().peekable());
+    while let Some((at, letter)) = letters.next() {
+        let before_space = letters.peek().is_none_or(|(_, next)| next.is_whitespace());
+        let ends = match letter {
+            '\n' | '。' | '！' | '？' | '；' => true,
+            '.' | '!' | '?' | ';' => before_space,
+            _ => false,
+        };
+        if ends {
+            let to = at + letter.len_utf8();
+            sentences.extend(text.get(from..to));
+            from = to;
+        }
+    }
+    sentences.extend(text.get(from..));
+    sentences.retain(|sentence| sentence.chars().any(char::is_alphanumeric));
+    sentences
 }

@@ -2,6 +2,7 @@
 
 mod config_file;
 mod requests;
+mod search;
 mod tokens;
 
 use std::collections::HashSet;
@@ -20,6 +21,7 @@ use url::{Host, Url};
 
 pub use self::config_file::config_file;
 pub use self::requests::openapi_request;
+pub use self::search::search;
 pub use self::tokens::tokens;
 use crate::Oracle;
 
@@ -36,6 +38,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("openapi_document", openapi_document),
     ("openapi_request", openapi_request),
     ("schemas", schemas),
+    ("search", search),
     ("tokens", tokens),
 ];
 

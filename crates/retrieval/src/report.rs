@@ -1,0 +1,83 @@
+//! All figures as JSON, and as a table for people.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+use toolcrib_search::{Index, Query};
+
+use crate::Fault;
+use crate::abstention::abstention;
+use crate::figures::figures;
+use crate::plain::{Bm25, Kind};
+use crate::scale::scale;
+use crate::set::{SETS, Set};
+
+/// The columns of the table, as the JSON names them.
+const COLUMNS: [&str; 9] = [
+    "recall@1",
+    "recall@5",
+    "recall@10",
+    "nDCG@10",
+    "whole sets@10",
+    "wrong siblings",
+    "tokens",
+    "µs p50",
+    "µs p99",
+];
+
+/// Measures every set of a folder, asking every `step`th question, and then the sizes.
+pub fn measure(folder: &Path, step: usize, sizes: &[usize]) -> Result<Value, Fault> {
+    let mut sets = Vec::new();
+    let mut found = Map::new();
+    for name in SETS {
+        let set = Set::read(folder, name)?;
+        let (plain, strong) =
+            (Bm25::new(Kind::Plain, &set.tools), Bm25::new(Kind::Strong, &set.tools));
+        let index = Index::build(set.tools.iter().map(crate::Tool::document));
+        let mut search = |text: &str| ranked(&index, text);
+        let of_set = json!({
+            "tools": set.tools.len(),
+            "questions": set.questions.len().div_ceil(step.max(1)),
+            "plain BM25": figures(&set, step, &mut |text| plain.search(text)).json(),
+            "strong BM25": figures(&set, step, &mut |text| strong.search(text)).json(),
+            "toolcrib": figures(&set, step, &mut search).json(),
+            "abstention": abstention(&set, &index, step)?.json(),
+        });
+        found.insert(name.to_owned(), of_set);
+        sets.push(set);
+    }
+    let sizes: Vec<Value> = sizes.iter().map(|size| scale(&sets, *size)).collect();
+    Ok(json!({ "sets": found, "sizes": sizes }))
+}
+
+/// The best ten, whether or not they are thought to serve.
+pub(crate) fn ranked(index: &Index, text: &str) -> Vec<usize> {
+    let query = Query { text, limit: 10, keep_doubtful: true, ..Query::default() };
+    index.search(&query).hits.into_iter().map(|hit| hit.document).collect()
+}
+
+/// What was measured, as Markdown.
+pub fn table(found: &Value) -> String {
+    let mut table =
+        format!("| set | search | {} |\n|---|---|{}\n", COLUMNS.join(" | "), "---|".repeat(9));
+    for (set, of_set) in found["sets"].as_object().into_iter().flatten() {
+        for search in ["plain BM25", "strong BM25", "toolcrib"] {
+            let cells = COLUMNS.map(|column| of_set[search][column].to_string());
+            let _ = writeln!(table, "| {set} | {search} | {} |", cells.join(" | "));
+        }
+    }
+    table.push_str("\n| set | unserved answered % | served lost % |\n|---|---|---|\n");
+    for (set, of_set) in found["sets"].as_object().into_iter().flatten() {
+        let of = &of_set["abstention"];
+        let _ = writeln!(table, "| {set} | {} | {} |", of["answered"], of["lost"]);
+    }
+    table.push_str("\n| tools | build ms | index MiB | peak MiB | µs p50 | µs p99 | µs most |\n");
+    table.push_str("|---|---|---|---|---|---|---|\n");
+    for size in found["sizes"].as_array().into_iter().flatten() {
+        let columns = ["tools", "build ms", "index MiB", "peak MiB", "µs p50", "µs p99", "µs most"];
+        let cells = columns.map(|column| size[column].to_string());
+        let _ = writeln!(table, "| {} |", cells.join(" | "));
+    }
+    table
+}

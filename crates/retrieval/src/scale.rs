@@ -1,0 +1,58 @@
+//! What size costs: catalogs of 1,000, 10,000 and 100,000 tools, made of those of the sets.
+
+use std::fmt::Write as _;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use toolcrib_search::{Document, Index, Query};
+
+use crate::figures::at;
+use crate::set::{Set, Tool};
+
+/// Builds an index of so many tools and asks it the questions of the sets.
+pub fn scale(sets: &[Set], size: usize) -> Value {
+    let tools: Vec<&Tool> = sets.iter().flat_map(|set| &set.tools).collect();
+    // A step that shares no divisor with the count takes every tool in turn, mixed.
+    let document = |at: usize| -> Option<Document<'_>> {
+        let tool = tools.get((at * 7919) % tools.len().max(1))?;
+        let mut document = tool.document();
+        // So that no two tools have one name.
+        let mut name = tool.name.clone();
+        let _ = write!(name, "_{}", at / tools.len().max(1));
+        document.name = name.into();
+        Some(document)
+    };
+    let before = memory("VmRSS:");
+    let started = Instant::now();
+    let index = Index::build((0..size).filter_map(document));
+    let took = started.elapsed();
+    let (after, peak) = (memory("VmRSS:"), memory("VmHWM:"));
+    let mut times = Vec::new();
+    for round in 0..2 {
+        times.clear();
+        for question in sets.iter().flat_map(|set| set.questions.iter().step_by(1 + round)) {
+            let query = Query { text: &question.text, limit: 10, ..Query::default() };
+            let started = Instant::now();
+            std::hint::black_box(index.search(&query));
+            times.push(started.elapsed());
+        }
+    }
+    times.sort_unstable();
+    let rounded = |number: f32| (f64::from(number)).round();
+    json!({
+        "tools": index.len(),
+        "build ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        "index MiB": after.saturating_sub(before) / 1024,
+        "peak MiB": peak.saturating_sub(before) / 1024,
+        "µs p50": rounded(at(&times, 50)),
+        "µs p99": rounded(at(&times, 99)),
+        "µs most": rounded(at(&times, 100)),
+    })
+}
+
+/// A figure of this process in KiB, as Linux tells it; 0 elsewhere.
+fn memory(which: &str) -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(which));
+    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or_default()
+}

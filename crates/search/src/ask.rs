@@ -1,0 +1,174 @@
+//! A question as words, and as clauses of words.
+
+use crate::lexicon::{Lead, Lexicon};
+use crate::lists;
+use crate::query::Way;
+use crate::stem::stem;
+use crate::words::{cased, sentences};
+
+/// How many bytes of a question are read.
+const LONGEST: usize = 4096;
+
+/// How many different words of a question are looked for.
+const MOST_WORDS: usize = 128;
+
+/// How many clauses are told apart; what follows belongs to the last.
+const MOST_CLAUSES: usize = 16;
+
+/// Words that the catalog has not and that are compared with those it has.
+const MOST_SLIPS: usize = 8;
+
+/// How many places in documents are read for one question; more would take milliseconds, and what
+/// is left out is what most documents have.
+const MOST_PLACES: usize = 400_000;
+
+/// Words that begin another clause within a sentence.
+const TURNS: [&str; 9] = [
+    "additionally",
+    "afterward",
+    "afterwards",
+    "also",
+    "finally",
+    "furthermore",
+    "lastly",
+    "moreover",
+    "then",
+];
+
+#[derive(Debug, Default)]
+pub(crate) struct Asked {
+    pub(crate) words: Vec<Word>,
+    /// The words of each clause, by their places; none is empty.
+    pub(crate) clauses: Vec<Vec<usize>>,
+    leads: Vec<Lead>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Word {
+    pub(crate) written: String,
+    stem: String,
+    /// A name, a number or a word of another script, which no catalog has to know.
+    pub(crate) is_value: bool,
+    /// What it counts for, up to 1.
+    pub(crate) weight: f32,
+    /// How the catalog knows it, if it does.
+    pub(crate) known: Option<Way>,
+    /// How rare it is in the catalog.
+    pub(crate) rarity: f32,
+    /// How many clauses have it.
+    times: usize,
+    from: usize,
+    to: usize,
+}
+
+impl Asked {
+    /// A question to a catalog with these words, each of which stands in so many `places`.
+    pub(crate) fn of(lexicon: &Lexicon, places: &dyn Fn(u32) -> usize, text: &str) -> Self {
+        let mut asked = Self::default();
+        let mut stemmed = String::new();
+        for sentence in sentences(beginning(text)) {
+            asked.clause();
+            let mut is_first = true;
+            cased(sentence, |word, is_capital| {
+                if TURNS.contains(&word) {
+                    asked.clause();
+                }
+                // A sentence begins with a capital, whatever its first word is.
+                let begins = std::mem::replace(&mut is_first, false);
+                let is_name = is_capital && !begins;
+                // Nor does a catalog have to know every script that people write.
+                let is_value = is_name || !word.is_ascii();
+                if !lists::is_silent(word) {
+                    stemmed.clear();
+                    stemmed.push_str(word);
+                    stem(&mut stemmed);
+                    asked.word(word, &stemmed, is_value);
+                }
+            });
+        }
+        asked.clauses.retain(|clause| !clause.is_empty());
+        asked.look_up(lexicon);
+        asked.keep_within(places, lexicon);
+        asked
+    }
+
+    /// Where a word leads.
+    pub(crate) fn leads(&self, word: &Word) -> impl Iterator<Item = &Lead> {
+        let leads = self.leads.get(word.from..word.to).unwrap_or_default();
+        leads.iter().filter(|lead| lead.weight > 0.0)
+    }
+
+    /// Leaves out what leads to the commonest words, until what is left stands in no more places
+    /// than are read.
+    fn keep_within(&mut self, places: &dyn Fn(u32) -> usize, lexicon: &Lexicon) {
+        let times = |word: &Word| vec![word.times; word.to - word.from];
+        let times = self.words.iter().flat_map(times);
+        let cost = |(lead, times): (&Lead, usize)| times * places(lead.term);
+        let costs: Vec<usize> = self.leads.iter().zip(times).map(cost).collect();
+        let mut all: usize = costs.iter().sum();
+        if all <= MOST_PLACES {
+            return;
+        }
+        let worth = |at: &usize| {
+            let lead = self.leads.get(*at);
+            lead.map_or(0.0, |lead| lead.weight * lexicon.rarity(lead.term))
+        };
+        let mut order: Vec<usize> = (0..self.leads.len()).collect();
+        order.sort_by(|left, right| worth(left).total_cmp(&worth(right)));
+        for at in order {
+            if all <= MOST_PLACES {
+                break;
+            }
+            if let Some((lead, cost)) = self.leads.get_mut(at).zip(costs.get(at)) {
+                all -= cost;
+                lead.weight = 0.0;
+            }
+        }
+    }
+
+    fn clause(&mut self) {
+        if self.clauses.len() < MOST_CLAUSES && self.clauses.last().is_none_or(|c| !c.is_empty()) {
+            self.clauses.push(Vec::new());
+        }
+    }
+
+    fn word(&mut self, written: &str, stem: &str, is_value: bool) {
+        let known = self.words.iter().position(|word| word.stem == stem);
+        if known.is_none() && self.words.len() == MOST_WORDS {
+            return;
+        }
+        let place = known.unwrap_or_else(|| {
+            let (written, stem) = (written.to_owned(), stem.to_owned());
+            let weight = lists::weight(&stem);
+            let word = Word { written, stem, is_value, weight, ..Word::default() };
+            self.words.push(word);
+            self.words.len() - 1
+        });
+        if let Some(clause) = self.clauses.last_mut().filter(|clause| !clause.contains(&place)) {
+            clause.push(place);
+            if let Some(word) = self.words.get_mut(place) {
+                word.times += 1;
+            }
+        }
+    }
+
+    fn look_up(&mut self, lexicon: &Lexicon) {
+        let mut slips = 0;
+        for word in &mut self.words {
+            word.from = self.leads.len();
+            word.rarity = lexicon.leads(&word.stem, &mut self.leads);
+            let is_unknown = word.from == self.leads.len() && !word.is_value;
+            if is_unknown && slips < MOST_SLIPS {
+                slips += 1;
+                lexicon.slips(&word.stem, &mut self.leads);
+            }
+            word.to = self.leads.len();
+            word.known = self.leads.get(word.from).map(|lead| lead.way);
+        }
+    }
+}
+
+/// As much of a text as is read.
+fn beginning(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(LONGEST)).unwrap_or_default()
+}

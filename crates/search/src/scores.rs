@@ -1,0 +1,168 @@
+//! What a question gives every document: the sum over its words, and the best of its clauses.
+
+use std::cell::RefCell;
+use std::cmp::Ordering;
+
+use crate::ask::Asked;
+use crate::index::{Index, Posting};
+use crate::number::place;
+
+/// How much the best clause counts beside the whole question, which counts 1.
+const BEST_CLAUSE: f32 = 0.8;
+
+/// What one document has so far; 0 in `whole` is one that was not met, below 0 one that may not be
+/// found.
+#[derive(Debug, Clone, Copy, Default)]
+struct Slot {
+    /// The word that was last met here, and the most that it gave.
+    word: u32,
+    best: f32,
+    /// The sum of the clause that is being read.
+    clause: f32,
+    whole: f32,
+    /// The best clause that is over, as a share of what it gave to any document.
+    share: f32,
+}
+
+/// Room that is used again by the next search of the thread.
+#[derive(Debug, Default)]
+struct Room {
+    slots: Vec<Slot>,
+    /// Documents that were met, and those of them that the clause met.
+    met: Vec<u32>,
+    of_clause: Vec<u32>,
+    word: u32,
+}
+
+/// A document and what it is worth to the question.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Scored {
+    pub(crate) document: u32,
+    /// From 0 to 1, which is one that has the most in every regard.
+    pub(crate) score: f32,
+}
+
+/// Every document that shares a word with the question and that `lets` lets through, in no order.
+pub(crate) fn scores(index: &Index, asked: &Asked, lets: &dyn Fn(usize) -> bool) -> Vec<Scored> {
+    thread_local! {
+        static ROOM: RefCell<Room> = RefCell::default();
+    }
+    ROOM.with(|room| match room.try_borrow_mut() {
+        Ok(mut room) => room.scores(index, asked, lets),
+        // `lets` searches, too.
+        Err(_) => Room::default().scores(index, asked, lets),
+    })
+}
+
+impl Room {
+    fn scores(
+        &mut self,
+        index: &Index,
+        asked: &Asked,
+        lets: &dyn Fn(usize) -> bool,
+    ) -> Vec<Scored> {
+        self.slots.clear();
+        self.slots.resize(index.len(), Slot::default());
+        self.met.clear();
+        self.word = 0;
+        let mut seen = vec![false; asked.words.len()];
+        for clause in &asked.clauses {
+            self.of_clause.clear();
+            for at in clause {
+                let Some((word, seen)) = asked.words.get(*at).zip(seen.get_mut(*at)) else {
+                    continue;
+                };
+                let is_new = !std::mem::replace(seen, true);
+                self.word += 1;
+                for lead in asked.leads(word) {
+                    let weight = lead.weight * word.weight;
+                    self.lead(index.postings(lead.term), weight, is_new, lets);
+                }
+            }
+            self.end_clause();
+        }
+        self.finish(asked.clauses.len() > 1)
+    }
+
+    /// Adds what a word of the catalog gives; of the words that one of the question leads to, only
+    /// the one that gives most counts.
+    fn lead(
+        &mut self,
+        postings: &[Posting],
+        weight: f32,
+        is_new: bool,
+        lets: &dyn Fn(usize) -> bool,
+    ) {
+        for posting in postings {
+            let Some(slot) = self.slots.get_mut(place(posting.document)) else { continue };
+            if slot.word == 0 && slot.whole == 0.0 && !lets(place(posting.document)) {
+                slot.whole = -1.0;
+            }
+            if slot.whole < 0.0 {
+                continue;
+            }
+            let gain = posting.gain * weight;
+            if slot.word != self.word {
+                if slot.word == 0 {
+                    self.met.push(posting.document);
+                }
+                (slot.word, slot.best) = (self.word, 0.0);
+            }
+            if gain > slot.best {
+                let more = gain - slot.best;
+                slot.best = gain;
+                if slot.clause == 0.0 {
+                    self.of_clause.push(posting.document);
+                }
+                slot.clause += more;
+                if is_new {
+                    slot.whole += more;
+                }
+            }
+        }
+    }
+
+    fn end_clause(&mut self) {
+        let slots = &mut self.slots;
+        let clause = |document: &u32| slots.get(place(*document)).map_or(0.0, |slot| slot.clause);
+        let most = self.of_clause.iter().map(clause).fold(0.0, f32::max);
+        for document in &self.of_clause {
+            if let Some(slot) = slots.get_mut(place(*document)) {
+                slot.share = slot.share.max(slot.clause / most);
+                slot.clause = 0.0;
+            }
+        }
+    }
+
+    fn finish(&self, has_clauses: bool) -> Vec<Scored> {
+        let slot = |document: &u32| self.slots.get(place(*document)).copied().unwrap_or_default();
+        let most = self.met.iter().map(|document| slot(document).whole).fold(0.0, f32::max);
+        let best_clause = if has_clauses { BEST_CLAUSE } else { 0.0 };
+        let score = |document: &u32| {
+            let Slot { whole, share, .. } = slot(document);
+            let score = (whole / most + best_clause * share) / (1.0 + best_clause);
+            Scored { document: *document, score }
+        };
+        let met = self.met.iter().filter(|document| slot(document).whole > 0.0);
+        met.map(score).collect()
+    }
+}
+
+/// Which of two is better; of equals, the earlier document.
+pub(crate) fn better(left: Scored, right: Scored) -> Scored {
+    if order(&left, &right).is_le() { left } else { right }
+}
+
+fn order(left: &Scored, right: &Scored) -> Ordering {
+    right.score.total_cmp(&left.score).then(left.document.cmp(&right.document))
+}
+
+/// The best ones, best first, equals in the order of the documents.
+pub(crate) fn best(mut scored: Vec<Scored>, limit: usize) -> Vec<Scored> {
+    if limit < scored.len() {
+        scored.select_nth_unstable_by(limit, order);
+        scored.truncate(limit);
+    }
+    scored.sort_unstable_by(order);
+    scored
+}

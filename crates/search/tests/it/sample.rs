@@ -1,0 +1,76 @@
+//! A small catalog that everybody knows.
+
+use toolcrib_search::{Argument, Document, Index, Query};
+
+/// A tool of a source, with its arguments, all of them required.
+pub(crate) fn tool(
+    source: &str,
+    name: &str,
+    summary: &str,
+    arguments: &[&str],
+) -> Document<'static> {
+    let argument = |name: &&str| Argument {
+        name: (*name).to_owned().into(),
+        required: true,
+        ..Argument::default()
+    };
+    Document {
+        name: name.to_owned().into(),
+        summary: summary.to_owned().into(),
+        source: source.to_owned().into(),
+        arguments: arguments.iter().map(argument).collect(),
+        ..Document::default()
+    }
+}
+
+fn sorted(
+    mut document: Document<'static>,
+    category: &'static str,
+    action: &'static str,
+    writes: bool,
+) -> Document<'static> {
+    document.category = Some(category.into());
+    document.actions = vec![action.into()];
+    document.tags = vec![category.into(), "all".into()];
+    document.writes = writes;
+    document
+}
+
+pub(crate) fn documents() -> Vec<Document<'static>> {
+    let calendar = |name, summary, arguments: &[&str], action, writes| {
+        sorted(tool("office", name, summary, arguments), "Calendar", action, writes)
+    };
+    let mail = |name, summary, arguments: &[&str], action, writes| {
+        sorted(tool("office", name, summary, arguments), "Mail", action, writes)
+    };
+    vec![
+        calendar(
+            "create_event",
+            "Put an event into a calendar.",
+            &["title", "start"],
+            "create",
+            true,
+        ),
+        calendar("delete_event", "Take an event out of a calendar.", &["event_id"], "delete", true),
+        calendar("search_events", "Events that hold some words.", &["words"], "read", false),
+        mail("send_email", "Write to somebody.", &["to", "subject", "body"], "create", true),
+        mail("search_emails", "Letters that hold some words.", &["words"], "read", false),
+        tool("sky", "getWeatherForecast", "The weather of the next days at a place.", &["city"]),
+        tool("films", "movieCredits", "Cast and crew of a movie.", &["movie_id"]),
+        tool("films", "searchMovies", "Movies by their titles.", &["query"]),
+    ]
+}
+
+pub(crate) fn index() -> Index {
+    Index::build(documents())
+}
+
+/// The names of what is found, best first.
+pub(crate) fn names(index: &Index, query: &Query<'_>) -> Vec<String> {
+    let hits = index.search(query).hits;
+    hits.iter().filter_map(|hit| index.name(hit.document)).map(str::to_owned).collect()
+}
+
+pub(crate) fn ask(text: &str) -> Query<'_> {
+    Query { text, limit: 3, keep_doubtful: true, ..Query::default() }
+}
