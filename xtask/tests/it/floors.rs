@@ -82,6 +82,7 @@ const KEPT: &[(&str, &[&str])] = &[
     ("serde-saphyr", &["toolcrib-openapi"]),
     ("rusqlite", &["toolcrib-store"]),
     ("clap", &["toolcrib-server"]),
+    ("fearless_simd", &["toolcrib-embed"]),
     ("anyhow", &["toolcrib-server", "xtask"]),
 ];
 

@@ -1,0 +1,111 @@
+//! Vectors of a real model on one core, against the least that its numbers cost to read.
+//!
+//! `cargo bench -p toolcrib-embed` prints the figures with the model that `TOOLCRIB_MINILM` names
+//! (`cargo xtask peers` installs it); without it there is nothing to measure.
+
+use std::hint::black_box;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use toolcrib_embed::{Local, Prefixes};
+use toolcrib_search::{Embedder as _, Purpose};
+
+type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+
+const TURNS: u32 = 40;
+/// Numbers in the matrices of a `MiniLM` with six layers, all of which a vector needs.
+const NUMBERS: usize = 6 * (4 * 384 * 384 + 2 * 384 * 1536);
+
+const QUERIES: [(&str, &str); 3] = [
+    ("query of 6 tokens", "delete my last commit"),
+    ("query of 16 tokens", "find a flight from Berlin to Rome on Friday and show the cheapest"),
+    (
+        "query of 40 tokens",
+        "Please look up all the open issues that were assigned to me last week in our main \
+         repository, close those that are duplicates of another issue, and tell me which of them \
+         still need an answer.",
+    ),
+];
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Outcome<()> {
+    let mut out = std::io::stdout();
+    let Some(folder) = folder() else {
+        writeln!(out, "[skipped] TOOLCRIB_MINILM names no model")?;
+        return Ok(());
+    };
+    let before = memory();
+    let begun = Instant::now();
+    let model = Local::open(&folder, Prefixes::default())?;
+    let load = begun.elapsed();
+    writeln!(out, "loaded in {load:.0?}, which takes {} MiB", memory().saturating_sub(before))?;
+    let numbers: Vec<f32> = [0.0, 1.0, 2.0, 3.0, 4.0].into_iter().cycle().take(NUMBERS).collect();
+    for (what, text) in QUERIES {
+        let texts = [text.to_owned()];
+        let (mut bare, mut ours) = (Vec::new(), Vec::new());
+        for _ in 0..TURNS {
+            let begun = Instant::now();
+            black_box(sum(&numbers));
+            bare.push(begun.elapsed());
+            let begun = Instant::now();
+            black_box(model.embed(Purpose::Query, &texts).await?);
+            ours.push(begun.elapsed());
+        }
+        let (bare, ours) = (median(bare), median(ours));
+        let ratio = ours.as_secs_f64() / bare.as_secs_f64();
+        writeln!(
+            out,
+            "{what}: {ours:.1?}; reading the numbers: {bare:.1?}; ratio {ratio:.1}; promised: 15ms"
+        )?;
+    }
+    let tools = descriptions(1223);
+    let begun = Instant::now();
+    black_box(model.embed(Purpose::Tool, &tools).await?);
+    let took = begun.elapsed();
+    let second = 1223.0 / took.as_secs_f64();
+    writeln!(out, "1,223 descriptions of 35 tokens: {took:.1?}, {second:.0} a second")?;
+    Ok(())
+}
+
+#[expect(clippy::disallowed_methods, reason = "the run names its peers by the environment")]
+fn folder() -> Option<PathBuf> {
+    std::env::var_os("TOOLCRIB_MINILM").map(PathBuf::from)
+}
+
+/// Reads every number once, in sixteen sums that run beside each other.
+fn sum(numbers: &[f32]) -> f32 {
+    let mut sums = [0.0_f32; 16];
+    for chunk in numbers.as_chunks::<16>().0 {
+        sums.iter_mut().zip(chunk).for_each(|(sum, number)| *sum += *number);
+    }
+    sums.iter().sum()
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times.get(times.len() / 2).copied().unwrap_or_default()
+}
+
+/// Memory of this process in MiB, as Linux tells it; elsewhere none.
+fn memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    kib.unwrap_or_default() / 1024
+}
+
+/// Texts as the operations of an API have them.
+fn descriptions(count: usize) -> Vec<String> {
+    let verbs = ["List", "Get", "Create", "Update", "Delete"];
+    let nouns = ["pull request review comments", "organization secrets", "workflow runs", "gists"];
+    let text = |number: usize| {
+        let verb = verbs.iter().cycle().nth(number).copied().unwrap_or_default();
+        let noun = nouns.iter().cycle().nth(number / 5).copied().unwrap_or_default();
+        format!(
+            "{verb} {noun} {number}: the authenticated user must have read access to the \
+             repository. owner, repo, page, per_page, sort, direction"
+        )
+    };
+    (0..count).map(text).collect()
+}

@@ -1,0 +1,160 @@
+//! Products of matrices, as an encoder needs them: many rows against numbers that stay the same.
+//!
+//! What stays is kept in panels of sixteen columns, so that the innermost loop reads memory in one
+//! direction; a general library packs it anew for each product, which for the few rows of a question
+//! costs more than the product.
+
+use fearless_simd::{Level, Simd, SimdBase as _, SimdFloat as _, dispatch, f32x16};
+
+/// Columns of a panel.
+pub(crate) const PANEL: usize = 16;
+/// Rows that are worked on together: with a panel they fill the registers of AVX2.
+const ROWS: usize = 6;
+
+/// A matrix of `depth` rows, in panels of columns; the last panel is filled up with zeros.
+#[derive(Debug, Default)]
+pub(crate) struct Packed {
+    depth: usize,
+    panels: Vec<f32>,
+}
+
+impl Packed {
+    /// From its columns, each with `depth` numbers.
+    pub(crate) fn new<'n>(depth: usize, columns: impl IntoIterator<Item = &'n [f32]>) -> Self {
+        let mut packed = Self { depth, panels: Vec::new() };
+        let mut count = 0;
+        for (at, column) in columns.into_iter().enumerate() {
+            let panel = at / PANEL * depth * PANEL;
+            packed.panels.resize(panel + depth * PANEL, 0.0);
+            let places = packed.panels.iter_mut().skip(panel + at % PANEL).step_by(PANEL);
+            places.zip(column).for_each(|(place, number)| *place = *number);
+            count = at + 1;
+        }
+        debug_assert_eq!(packed.width(), count.next_multiple_of(PANEL), "no column is lost");
+        packed
+    }
+
+    /// From its rows, each with `width` numbers, into the memory of another.
+    pub(crate) fn refill<'n>(
+        &mut self,
+        width: usize,
+        rows: impl ExactSizeIterator<Item = &'n [f32]>,
+    ) {
+        self.depth = rows.len();
+        self.panels.clear();
+        self.panels.resize(self.depth * width.next_multiple_of(PANEL), 0.0);
+        let panel = (self.depth * PANEL).max(1);
+        for (at, row) in rows.enumerate() {
+            let places = self.panels.chunks_mut(panel).zip(row.chunks(PANEL));
+            for (place, numbers) in places {
+                let place = place.iter_mut().skip(at * PANEL);
+                place.zip(numbers).for_each(|(place, number)| *place = *number);
+            }
+        }
+    }
+
+    /// Rows, and so the numbers of a row that it multiplies.
+    pub(crate) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Columns with those that were filled up.
+    pub(crate) fn width(&self) -> usize {
+        self.panels.len().checked_div(self.depth).unwrap_or_default()
+    }
+}
+
+/// Rows in the order in which the innermost loop reads them.
+#[derive(Debug, Default)]
+pub(crate) struct Left {
+    depth: usize,
+    blocks: Vec<f32>,
+}
+
+impl Left {
+    /// Takes rows of `depth` numbers; what they had before is gone.
+    pub(crate) fn refill<'n>(
+        &mut self,
+        depth: usize,
+        rows: impl ExactSizeIterator<Item = &'n [f32]>,
+    ) {
+        self.depth = depth;
+        self.blocks.clear();
+        self.blocks.resize(rows.len() * depth, 0.0);
+        let mut rows = rows;
+        for block in self.blocks.chunks_mut((ROWS * depth).max(1)) {
+            let count = block.len() / depth.max(1);
+            for (at, row) in rows.by_ref().take(count).enumerate() {
+                let places = block.iter_mut().skip(at).step_by(count);
+                places.zip(row).for_each(|(place, number)| *place = *number);
+            }
+        }
+    }
+}
+
+/// Each row of `left` times `right`, plus `bias` if it is not empty; `out` has rows of
+/// `right.width()` numbers.
+pub(crate) fn multiply(level: Level, left: &Left, right: &Packed, bias: &[f32], out: &mut [f32]) {
+    dispatch!(level, simd => panels(simd, left, right, bias, out));
+}
+
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "else the processor's wide instructions are not used")]
+fn panels<S: Simd>(simd: S, left: &Left, right: &Packed, bias: &[f32], out: &mut [f32]) {
+    let (depth, width) = (right.depth.max(1), right.width().max(1));
+    simd.vectorize(
+        #[inline(always)]
+        || {
+            for (at, panel) in right.panels.chunks_exact(depth * PANEL).enumerate() {
+                let column = at * PANEL;
+                let start = bias.get(column..column + PANEL);
+                let start =
+                    start.map_or(f32x16::splat(simd, 0.0), |it| f32x16::from_slice(simd, it));
+                let blocks = left.blocks.chunks(depth * ROWS);
+                for (block, rows) in blocks.zip(out.chunks_mut(width * ROWS)) {
+                    match block.len() / depth {
+                        6 => tile::<_, 6>(simd, start, panel, block, Out { rows, width, column }),
+                        5 => tile::<_, 5>(simd, start, panel, block, Out { rows, width, column }),
+                        4 => tile::<_, 4>(simd, start, panel, block, Out { rows, width, column }),
+                        3 => tile::<_, 3>(simd, start, panel, block, Out { rows, width, column }),
+                        2 => tile::<_, 2>(simd, start, panel, block, Out { rows, width, column }),
+                        _ => tile::<_, 1>(simd, start, panel, block, Out { rows, width, column }),
+                    }
+                }
+            }
+        },
+    );
+}
+
+/// Where a tile goes.
+struct Out<'o> {
+    rows: &'o mut [f32],
+    width: usize,
+    column: usize,
+}
+
+/// `R` rows times one panel. Every number is summed up in the same order whatever `R` is, so that a
+/// text has the same vector in every company.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "else the processor's wide instructions are not used")]
+fn tile<S: Simd, const R: usize>(
+    simd: S,
+    start: f32x16<S>,
+    panel: &[f32],
+    block: &[f32],
+    place: Out<'_>,
+) {
+    let mut sums = [start; R];
+    for (columns, rows) in panel.as_chunks::<PANEL>().0.iter().zip(block.as_chunks::<R>().0) {
+        let columns = f32x16::from_slice(simd, columns);
+        for (sum, row) in sums.iter_mut().zip(rows) {
+            *sum = f32x16::splat(simd, *row).mul_add(columns, *sum);
+        }
+    }
+    let Out { rows, width, column } = place;
+    for (row, sum) in rows.chunks_mut(width).zip(sums) {
+        if let Some(place) = row.get_mut(column..column + PANEL) {
+            sum.store_slice(place);
+        }
+    }
+}
