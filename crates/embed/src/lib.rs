@@ -1,7 +1,9 @@
 //! Texts as vectors: a model in a folder that the user names, or an endpoint somewhere.
 //!
-//! Nothing is fetched that nobody named: [`Local`] reads its folder.
+//! Nothing is fetched that nobody named: [`Local`] reads its folder, and [`Endpoint`] asks one
+//! address through `egress`.
 
+mod endpoint;
 mod local;
 mod prefixes;
 mod unit;
@@ -12,6 +14,7 @@ use std::pin::Pin;
 
 use toolcrib_search::{EmbedError, Vector};
 
+pub use endpoint::{Endpoint, EndpointSettings};
 pub use local::{FolderError, Local};
 pub use prefixes::Prefixes;
 
@@ -19,4 +22,8 @@ type Embedding<'a> = Pin<Box<dyn Future<Output = Result<Vec<Vector>, EmbedError>
 
 fn failed(message: impl Into<String>, cause: impl Error + Send + Sync + 'static) -> EmbedError {
     EmbedError { message: message.into(), source: Some(Box::new(cause)) }
+}
+
+fn refused(message: impl Into<String>) -> EmbedError {
+    EmbedError { message: message.into(), source: None }
 }

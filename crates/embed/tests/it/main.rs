@@ -6,5 +6,6 @@
     reason = "the lints' leave for tests does not reach the helpers of tests"
 )]
 
+mod endpoint;
 mod minilm;
 mod tiny;
