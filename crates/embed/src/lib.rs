@@ -1,8 +1,12 @@
 //! Texts as vectors: a model in a folder that the user names, or an endpoint somewhere.
 //!
+//! Read in this order: [`Local`], [`Endpoint`], then [`Cached`], which keeps the vectors of tools
+//! over a restart.
+//!
 //! Nothing is fetched that nobody named: [`Local`] reads its folder, and [`Endpoint`] asks one
 //! address through `egress`.
 
+mod cached;
 mod endpoint;
 mod local;
 mod prefixes;
@@ -14,6 +18,7 @@ use std::pin::Pin;
 
 use toolcrib_search::{EmbedError, Vector};
 
+pub use cached::Cached;
 pub use endpoint::{Endpoint, EndpointSettings};
 pub use local::{FolderError, Local};
 pub use prefixes::Prefixes;

@@ -6,6 +6,7 @@
     reason = "the lints' leave for tests does not reach the helpers of tests"
 )]
 
+mod cached;
 mod endpoint;
 mod minilm;
 mod tiny;
