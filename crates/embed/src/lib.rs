@@ -8,6 +8,8 @@
 
 mod cached;
 mod endpoint;
+#[cfg(feature = "fuzz")]
+pub mod fuzz;
 mod local;
 mod prefixes;
 mod unit;

@@ -1,6 +1,7 @@
 //! What the fuzz targets do with their bytes; tests run the same over the seeds of `fuzz/corpus`.
 
 mod config_file;
+mod embeddings;
 mod requests;
 mod search;
 mod tokens;
@@ -20,6 +21,7 @@ use toolcrib_openapi::{ApiSettings, Document, inspect};
 use url::{Host, Url};
 
 pub use self::config_file::config_file;
+pub use self::embeddings::embeddings;
 pub use self::requests::openapi_request;
 pub use self::search::search;
 pub use self::tokens::tokens;
@@ -35,6 +37,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("config_file", config_file),
     ("dialect_replies", dialect_replies),
     ("egress_address", egress_address),
+    ("embeddings", embeddings),
     ("openapi_document", openapi_document),
     ("openapi_request", openapi_request),
     ("schemas", schemas),
