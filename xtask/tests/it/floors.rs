@@ -16,6 +16,7 @@ const ROOMS: &[&str] = &[
     "toolcrib-json",
     "toolcrib-core",
     "toolcrib-search",
+    "toolcrib-tokens",
     "toolcrib-embed",
     "toolcrib-dialect",
     "toolcrib-engine",
@@ -29,7 +30,7 @@ const ROOMS: &[&str] = &[
     "toolcrib-desk",
     "toolcrib-agent",
 ];
-const GROUND: &[&str] = &["toolcrib-json", "toolcrib-core", "toolcrib-search"];
+const GROUND: &[&str] = &["toolcrib-json", "toolcrib-core", "toolcrib-search", "toolcrib-tokens"];
 /// The ways out: to the network, and to other programs.
 const NETWORK: &[&str] = &["toolcrib-egress"];
 const PROGRAMS: &[&str] = &["toolcrib-child"];
@@ -44,6 +45,7 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     ("toolcrib-json", &[]),
     ("toolcrib-core", &[&["toolcrib-json"]]),
     ("toolcrib-search", &[]),
+    ("toolcrib-tokens", &[]),
     // Floor 0 as well: the two ways out of the process, each with one thing to guard.
     ("toolcrib-egress", &[]),
     ("toolcrib-child", &[]),
@@ -60,7 +62,10 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     ("toolcrib-desk", &[GROUND, NETWORK]),
     // Floor 2.
     ("toolcrib-agent", &[GROUND, NETWORK, &["toolcrib-dialect", "toolcrib-engine"]]),
-    ("toolcrib-config", &[GROUND, NETWORK, SOURCES, &["toolcrib-auth", "toolcrib-embed", "toolcrib-engine"]]),
+    (
+        "toolcrib-config",
+        &[GROUND, NETWORK, SOURCES, &["toolcrib-auth", "toolcrib-embed", "toolcrib-engine"]],
+    ),
     // Floor 3.
     ("toolcrib", &[ROOMS, NETWORK]),
     ("toolcrib-server", &[ROOMS, NETWORK, &["toolcrib"]]),
@@ -78,6 +83,7 @@ const KEPT: &[(&str, &[&str])] = &[
     ("jsonschema", &["toolcrib-json"]),
     ("rmcp", &["toolcrib-mcp"]),
     ("reqwest", &[]),
+    ("bpe-openai", &["toolcrib-tokens"]),
     ("ring", &["toolcrib-auth", "toolcrib-testkit"]),
     ("serde-saphyr", &["toolcrib-openapi"]),
     ("rusqlite", &["toolcrib-store"]),

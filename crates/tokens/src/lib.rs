@@ -1,0 +1,24 @@
+//! How many tokens a text is, counted with a real vocabulary: `o200k`, which the models of `OpenAI`
+//! have.
+//!
+//! Other providers publish no vocabulary. Their counts differ by a fifth or so, and for what is
+//! compared here (the same definitions shown in two ways) that falls out.
+//!
+//! The first count reads the vocabulary, some 50 ms and 30 MiB: nothing that serves a request counts.
+
+/// The tokens of a text.
+pub fn count(text: &str) -> usize {
+    bpe_openai::o200k_base().count(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::count;
+
+    #[test]
+    fn texts_are_as_long_as_their_models_say() {
+        assert_eq!(count(""), 0);
+        assert_eq!(count("hello world"), 2);
+        assert_eq!(count(r#"{"type":"object","properties":{}}"#), 7);
+    }
+}
