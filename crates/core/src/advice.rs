@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::ledger::{LONGEST_KEY, ResultHandle};
 use crate::name::{ToolName, shown};
 use crate::outcome::Pending;
+use crate::plan::{Beside, Plan};
 use crate::ticket::TicketId;
 
 pub(crate) fn denied(reason: &str) -> String {
@@ -32,12 +33,21 @@ pub(crate) fn repaired(repairs: &[String]) -> String {
     format!("Note: the arguments were put right before the call: {}", repairs.join("; "))
 }
 
-pub(crate) fn unknown_tool(wrong: &str, nearest: &[&ToolName], available: &[&ToolName]) -> String {
+/// `finder`: the tool that searches, where not all tools are shown.
+pub(crate) fn unknown_tool(
+    wrong: &str,
+    nearest: &[&ToolName],
+    available: &[&ToolName],
+    finder: Option<&ToolName>,
+) -> String {
     let name = shown(wrong);
     let meant = match nearest {
         [] => String::new(),
         names => format!(" Did you mean {}?", list(names)),
     };
+    if let Some(finder) = finder {
+        return format!("there is no tool `{name}`.{meant} Search for one with `{finder}`");
+    }
     let there = match available {
         [] => " There are no tools: answer without one".to_owned(),
         names if names.len() <= SHOWN => format!(" Call one of: {}", list(names)),
@@ -57,8 +67,33 @@ fn list(names: &[&ToolName]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-pub(crate) fn not_loaded(name: &ToolName) -> String {
-    format!("`{name}` is not loaded yet: search for it first, then call it")
+pub(crate) fn not_loaded(name: &ToolName, beside: &Beside) -> String {
+    match (&beside.finder, &beside.relay) {
+        (Some(finder), Some(relay)) => format!(
+            "`{name}` is not loaded, so it cannot be called directly: call `{relay}` with \
+             `name`: \"{name}\" and its arguments as `parameters`; `{finder}` tells which those are"
+        ),
+        _ => format!("`{name}` is not loaded yet: search for it first, then call it"),
+    }
+}
+
+/// How the tool that passes calls on is called.
+pub(crate) fn relay_signature(plan: &Plan) -> String {
+    let relay = plan.beside().relay.as_ref().map_or("invoke_tool", ToolName::as_str);
+    format!("{relay}(name: string, parameters: object)")
+}
+
+pub(crate) fn relay_names_nothing(plan: &Plan) -> String {
+    let finder = plan.beside().finder.as_ref();
+    let cure = finder.map_or_else(String::new, |name| format!("; `{name}` finds tools"));
+    format!("`name` must be the name of the tool to call: {}{cure}", relay_signature(plan))
+}
+
+pub(crate) fn relay_names_itself(plan: &Plan) -> String {
+    format!(
+        "a tool cannot be called through itself: write the tool that you mean as `name`: {}",
+        relay_signature(plan)
+    )
 }
 
 pub(crate) fn no_call(fault: &str) -> String {

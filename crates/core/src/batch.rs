@@ -16,6 +16,7 @@ mod plainly;
 mod record;
 mod recorded;
 mod redeem;
+pub(crate) mod relay;
 mod run_one;
 mod watch;
 mod witnessed;
@@ -133,6 +134,11 @@ impl Executor {
     fn marked(&self, marks: Marks) -> Self {
         let Gate { policy, ledger, limits, .. } = &*self.0;
         Self::of(Arc::clone(policy), Arc::clone(ledger), limits.clone(), marks)
+    }
+
+    /// The profile whose rules these are, if they are those of one.
+    pub fn profile(&self) -> Option<&str> {
+        self.0.marks.profile.as_deref()
     }
 
     pub fn policy(&self) -> &dyn Policy {

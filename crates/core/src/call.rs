@@ -20,6 +20,8 @@ pub struct Call {
     /// The caller's own name for the call: sent again under it, the call does not run again and
     /// has the same answer. 1 to 255 bytes.
     pub key: Option<String>,
+    /// It came through a tool that passes calls on. The gate says so; nobody else needs to.
+    pub relayed: bool,
 }
 
 /// What a dialect must give back with the answer.
@@ -47,7 +49,7 @@ impl Call {
     pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: RawArguments) -> Self {
         let name = name.into();
         let wire = Wire { name: name.clone(), echo: Map::new() };
-        Self { id: id.into(), name, arguments, fault: None, wire, key: None }
+        Self { id: id.into(), name, arguments, wire, ..Self::default() }
     }
 
     /// Something that is no call; `fault` says what is missing.

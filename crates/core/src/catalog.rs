@@ -10,6 +10,7 @@ use serde_json::Value;
 use toolcrib_json::schema::Schema;
 
 use crate::fingerprint::Fingerprint;
+use crate::memo::Memo;
 use crate::name::{SourceId, ToolName};
 use crate::spec::ToolSpec;
 use crate::tool::Tool;
@@ -25,6 +26,10 @@ pub struct Catalog {
     quarantined: Vec<Quarantined>,
     /// Names of tools that are kept out now, but whose sources had them before: nobody else's.
     reserved: HashMap<ToolName, SourceId>,
+    /// How many of the tools come from sources; behind them stand those that were added.
+    loaded: usize,
+    /// What others computed of the tools of the sources; it goes along where one is added.
+    memo: Arc<Memo>,
 }
 
 /// A tool of the catalog with all that is computed once.
@@ -41,6 +46,14 @@ pub struct Listed {
 }
 
 impl Listed {
+    /// A tool that stands in no catalog. `None`: its schema cannot be used.
+    pub fn alone(tool: Arc<dyn Tool>) -> Option<Self> {
+        let spec = tool.shared_spec();
+        try_to_compile(&spec.input.value()).ok()?;
+        let fingerprint = spec.fingerprint();
+        Some(Self { spec, tool, compiled: OnceLock::new(), fingerprint, stale: false })
+    }
+
     /// The schema of the arguments, compiled when it is first asked for. It is there: whether it
     /// compiles was tried before the tool was listed.
     pub fn schema(&self) -> Option<&Schema> {
@@ -104,22 +117,21 @@ impl Catalog {
     /// The same with one more tool, after all others. `None`: its name is taken, or its schema
     /// cannot be used.
     pub fn with(&self, tool: Arc<dyn Tool>) -> Option<Self> {
-        let spec = tool.shared_spec();
-        if self.owner(&spec.name).is_some() {
+        if self.owner(&tool.spec().name).is_some() {
             return None;
         }
-        try_to_compile(&spec.input.value()).ok()?;
-        let fingerprint = spec.fingerprint();
+        let listed = Listed::alone(tool)?;
         let mut catalog = Self {
             tools: self.tools.clone(),
             index: self.index.clone(),
             quarantined: self.quarantined.clone(),
             reserved: self.reserved.clone(),
+            loaded: self.loaded,
+            memo: Arc::clone(&self.memo),
         };
         let place = u32::try_from(catalog.tools.len()).ok()?;
-        catalog.index.insert(spec.name.clone(), place);
-        let compiled = OnceLock::new();
-        catalog.tools.push(Listed { spec, tool, compiled, fingerprint, stale: false });
+        catalog.index.insert(listed.spec.name.clone(), place);
+        catalog.tools.push(listed);
         Some(catalog)
     }
 
@@ -143,6 +155,17 @@ impl Catalog {
     /// In the fixed order of the sources.
     pub fn tools(&self) -> &[Listed] {
         &self.tools
+    }
+
+    /// Those that come from sources, without what was added by [`Catalog::with`].
+    pub fn loaded(&self) -> &[Listed] {
+        self.tools.get(..self.loaded).unwrap_or(&self.tools)
+    }
+
+    /// A value made once of the tools that come from sources, for as long as the snapshot lives:
+    /// an index, a count.
+    pub fn memo<T: Send + Sync + 'static>(&self, make: impl FnOnce(&[Listed]) -> T) -> Arc<T> {
+        self.memo.get(|| make(self.loaded()))
     }
 
     pub fn quarantined(&self) -> &[Quarantined] {
@@ -174,6 +197,7 @@ impl Assembly<'_> {
                 self.admit(&mut catalog, shelved, shelf, taken_by);
             }
         }
+        catalog.loaded = catalog.tools.len();
         let kept_out = owners.into_iter().filter(|(name, _)| catalog.get(name.as_str()).is_none());
         catalog.reserved = kept_out.map(|(name, source)| (name.clone(), source.clone())).collect();
         catalog

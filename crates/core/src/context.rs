@@ -11,6 +11,7 @@ use crate::caller::Caller;
 use crate::host::{Ask, Host, LogEntry, Question, Unanswered};
 use crate::library::Refusal;
 use crate::outcome::{ErrorKind, ToolError};
+use crate::plan::Plan;
 use crate::trace::Trace;
 use crate::witness::Witness;
 
@@ -26,6 +27,8 @@ pub struct CallContext {
     pub(crate) host: Option<Arc<dyn Host>>,
     pub(crate) witness: Option<Arc<dyn Witness>>,
     pub(crate) trace: Option<Trace>,
+    /// Of tools that stand beside the catalog.
+    pub(crate) plan: Option<Plan>,
 }
 
 /// How far a call is.
@@ -39,6 +42,12 @@ pub struct Progress {
 impl CallContext {
     pub fn caller(&self) -> &Caller {
         &self.caller
+    }
+
+    /// The plan under which the call came: for tools that stand beside the catalog and tell of
+    /// those in it. `None` for all others.
+    pub fn plan(&self) -> Option<&Plan> {
+        self.plan.as_ref()
     }
 
     /// Our own name for the call; the model's id is not unique.

@@ -23,6 +23,7 @@ mod host;
 mod ledger;
 mod library;
 mod limits;
+mod memo;
 pub mod moment;
 mod name;
 mod nearest;
@@ -64,7 +65,10 @@ pub use limits::CribLimits;
 pub use name::{InvalidName, LONGEST_NAME, SourceId, ToolName};
 pub use outcome::{ErrorKind, Pending, ToolError, ToolOutcome};
 pub use packed::Packed;
-pub use plan::{ChoiceScope, Exposure, Plan, PlanError, PlannedTool, Request, Warning, Why};
+pub use plan::{
+    Beside, ChoiceScope, Discovery, Exposure, Extra, Plan, PlanError, PlannedTool, Request,
+    Showing, Shown, Warning, Why,
+};
 pub use policy::{AllowAll, AskBeforeDestroying, Intent, Policy, Verdict};
 pub use redact::{Redactor, Secrets};
 pub use response::{Cited, Debug, Flag, Report, Response};

@@ -2,8 +2,8 @@
 
 mod decide;
 mod guidance;
-mod memo;
 mod request;
+mod showing;
 mod standing;
 
 use std::collections::HashMap;
@@ -11,14 +11,16 @@ use std::sync::Arc;
 
 pub use guidance::GuidanceText;
 pub use request::{ChoiceScope, Request};
+pub use showing::{Beside, Discovery, Extra, Showing, Shown};
 pub use standing::{Because, Exposure, Out, Standing, Why};
 
 use crate::caller::Caller;
 use crate::catalog::{Catalog, Listed};
+use crate::memo::Memo;
 use crate::name::ToolName;
 use crate::policy::Policy;
 use crate::run::Run;
-use memo::Memo;
+use showing::Plainly;
 
 /// What one request may use. Cheap to clone; the same input makes the same plan.
 #[derive(Clone)]
@@ -29,7 +31,11 @@ struct Decided {
     caller: Arc<Caller>,
     /// By place in the catalog.
     standings: Vec<Standing>,
+    /// In the order in which they are shown.
     visible: Vec<u32>,
+    shown: Shown,
+    /// Its places follow those of the catalog.
+    beside: Beside,
     forced: Vec<u32>,
     warnings: Vec<Warning>,
     max_calls: Option<usize>,
@@ -82,10 +88,23 @@ impl Plan {
         policy: &dyn Policy,
         request: Request,
     ) -> Result<Self, PlanError> {
-        decide::plan(catalog, caller, policy, request)
+        decide::plan(catalog, caller, policy, request, &Plainly)
     }
 
-    /// What the model may call, in the order of the catalog.
+    /// The same, shown as somebody decides.
+    pub fn make_shown(
+        catalog: &Arc<Catalog>,
+        caller: &Caller,
+        policy: &dyn Policy,
+        request: Request,
+        showing: &dyn Showing,
+    ) -> Result<Self, PlanError> {
+        decide::plan(catalog, caller, policy, request, showing)
+    }
+
+    /// What the model may call, in the order of the catalog; behind it what stands beside the
+    /// catalog, and then what was hidden and is shown because the run has used it, in the order
+    /// of its use: so that what is shown once stays where it is.
     pub fn tools(&self) -> impl ExactSizeIterator<Item = PlannedTool<'_>> {
         self.0
             .visible
@@ -102,15 +121,55 @@ impl Plan {
 
     /// A visible tool by its name; what is not visible is not there.
     pub fn get(&self, name: &str) -> Option<PlannedTool<'_>> {
-        self.planned(self.0.catalog.place(name)?)
+        self.planned(self.place(name)?)
     }
 
     pub(crate) fn place(&self, name: &str) -> Option<u32> {
-        self.0.catalog.place(name)
+        self.0.catalog.place(name).or_else(|| {
+            let position = self.0.beside.position(name)?;
+            u32::try_from(self.0.catalog.tools().len() + position).ok()
+        })
     }
 
     pub(crate) fn at(&self, place: u32) -> Option<&Listed> {
-        self.0.catalog.at(place)
+        self.0.catalog.at(place).or_else(|| self.extra(place).map(|extra| &extra.listed))
+    }
+
+    fn extra(&self, place: u32) -> Option<&Extra> {
+        let position = (place as usize).checked_sub(self.0.catalog.tools().len())?;
+        self.0.beside.tools.get(position)
+    }
+
+    /// Whether the tool stands beside the catalog.
+    pub(crate) fn is_beside(&self, tool: &Listed) -> bool {
+        self.0.beside.has(tool)
+    }
+
+    /// The tool that a call means: that which it names where it goes through another one.
+    pub fn meant(&self, name: &str, arguments: Option<&serde_json::Value>) -> Option<String> {
+        crate::batch::relay::meant(self, name, arguments)
+    }
+
+    /// How the tools are shown, and why.
+    pub fn shown(&self) -> &Shown {
+        &self.0.shown
+    }
+
+    /// What stands beside the catalog.
+    pub fn beside(&self) -> &Beside {
+        &self.0.beside
+    }
+
+    /// Whether the caller may call the tool at this place of the catalog, shown or not.
+    pub fn shows_place(&self, place: usize) -> bool {
+        matches!(self.0.standings.get(place), Some(Standing::Visible { .. }))
+    }
+
+    /// The tools of the catalog that the caller may call, whether they are shown or not, in the
+    /// order of the catalog.
+    pub fn known(&self) -> impl Iterator<Item = PlannedTool<'_>> {
+        let places = 0..u32::try_from(self.0.standings.len()).unwrap_or(u32::MAX);
+        places.filter_map(|place| self.planned(place))
     }
 
     /// What a model was told it may call.
@@ -120,6 +179,10 @@ impl Plan {
     }
 
     pub(crate) fn planned(&self, place: u32) -> Option<PlannedTool<'_>> {
+        if let Some(Extra { listed, exposure }) = self.extra(place) {
+            let (because, exposure) = (Because::Discovery, *exposure);
+            return Some(PlannedTool { listed, because, exposure, forced: false });
+        }
         let Standing::Visible { because, exposure } = *self.0.standings.get(place as usize)? else {
             return None;
         };
@@ -130,6 +193,12 @@ impl Plan {
     /// The reason why a tool is in or out. For the operator: it also tells of tools that this
     /// caller may not know of. `None`: the catalog has no tool of that name.
     pub fn why(&self, name: &str) -> Option<Why> {
+        if let Some(extra) = self.0.beside.position(name).and_then(|at| self.0.beside.tools.get(at))
+        {
+            let (because, exposure) = (Because::Discovery, extra.exposure);
+            let standing = Standing::Visible { because, exposure };
+            return Some(Why::listed(self, &extra.listed, standing, false));
+        }
         let Some(place) = self.0.catalog.place(name) else {
             let kept_out = self.0.catalog.quarantined().iter();
             let quarantined = kept_out.rev().find(|tool| tool.spec.name.as_str() == name)?;
@@ -149,7 +218,7 @@ impl Plan {
         let standing =
             self.0.standings.get(place as usize).copied().unwrap_or(Standing::Out(Out::Denied));
         let forced = self.0.forced.contains(&place);
-        Why::listed(&self.0.catalog, tool, standing, forced)
+        Why::listed(self, tool, standing, forced)
     }
 
     /// What the visible tools add to the prompts, as texts.

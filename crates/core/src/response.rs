@@ -76,6 +76,8 @@ pub enum Flag {
     Approved,
     /// The answer is one of before: the call came again under its key.
     Replayed,
+    /// The call came through the tool that passes calls on.
+    Relayed,
 }
 
 fn microseconds<S: serde::Serializer>(duration: &Duration, to: S) -> Result<S::Ok, S::Error> {

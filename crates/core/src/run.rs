@@ -1,6 +1,5 @@
 //! The turns of one conversation: what was used, cited and is to be checked so far.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
@@ -21,7 +20,8 @@ pub struct Run(Arc<Memory>);
 #[serde(default)]
 struct Memory {
     turn: u32,
-    used: BTreeSet<ToolName>,
+    /// In the order of their first use.
+    used: IndexSet<ToolName>,
     checks: IndexSet<String>,
     sources: IndexMap<String, Reference>,
 }
@@ -72,6 +72,11 @@ impl Run {
 
     pub fn used(&self, tool: &ToolName) -> bool {
         self.0.used.contains(tool)
+    }
+
+    /// The tools that were called with success, in the order of their first use.
+    pub fn used_tools(&self) -> impl Iterator<Item = &ToolName> {
+        self.0.used.iter()
     }
 
     /// The checks of all calls that succeeded, each once, in the order of their coming.

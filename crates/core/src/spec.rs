@@ -83,11 +83,16 @@ impl ToolSpec {
         description: impl Into<String>,
         effect: Effect,
     ) -> Result<Self, InvalidName> {
+        Ok(Self::named(ToolName::new(name)?, description, effect))
+    }
+
+    /// The same of a name that is one.
+    pub fn named(name: ToolName, description: impl Into<String>, effect: Effect) -> Self {
         let description = description.into();
-        let mut spec = Self::bare(ToolName::new(name)?, effect, SourceId::code());
+        let mut spec = Self::bare(name, effect, SourceId::code());
         spec.summary = first_sentence(&description);
         spec.description = description;
-        Ok(spec)
+        spec
     }
 
     /// Of something that is read and is no tool; its name may be longer than one of a tool.

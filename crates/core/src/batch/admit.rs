@@ -7,6 +7,7 @@ use foldhash::fast::RandomState;
 use serde_json::{Map, Value};
 use toolcrib_json::{repair, schema};
 
+use super::relay;
 use crate::advice;
 use crate::call::{Call, RawArguments};
 use crate::canonical;
@@ -59,13 +60,17 @@ fn failed(kind: ErrorKind, message: String) -> ToolOutcome {
 
 /// Step 1: arguments may be an object, a JSON string, empty or `null`.
 fn parse<'a>(plan: &'a Plan, call: &mut Call) -> Step<'a> {
+    let mut repairs = match relay::resolve(plan, call) {
+        None => Vec::new(),
+        Some(Ok(repairs)) => repairs,
+        Some(Err(error)) => return Step::Answered(ToolOutcome::Failed(error)),
+    };
     if let Some(fault) = &call.fault {
         return Step::Answered(failed(ErrorKind::InvalidCall, advice::no_call(fault)));
     }
     let tool = plan.place(&call.name).and_then(|place| Some((place, plan.planned(place)?)));
     let signature = || tool.map_or_else(|| "{...}".to_owned(), |(_, tool)| signature(tool));
     let strict = tool.is_some_and(|(_, tool)| tool.listed.spec.validation == Validation::Strict);
-    let mut repairs = Vec::new();
     let value = match std::mem::take(&mut call.arguments) {
         RawArguments::Absent => Value::Null,
         RawArguments::Value(value) => value,
@@ -212,11 +217,13 @@ fn look_up(plan: &Plan, call: &Call, step: Step<'_>) -> Slot {
     };
     let Some((place, tool)) = tool else {
         let available: Vec<_> = plan.shown_names().collect();
-        let message = advice::unknown_tool(&call.name, &plan.nearest(&call.name), &available);
+        let finder = plan.beside().finder.as_ref();
+        let nearest = plan.nearest(&call.name);
+        let message = advice::unknown_tool(&call.name, &nearest, &available, finder);
         return Slot::Answered { outcome: failed(ErrorKind::UnknownTool, message), repairs };
     };
-    if tool.exposure == Exposure::Hidden {
-        let message = advice::not_loaded(&tool.listed.spec.name);
+    if tool.exposure == Exposure::Hidden && !call.relayed && !plan.is_beside(tool.listed) {
+        let message = advice::not_loaded(&tool.listed.spec.name, plan.beside());
         return Slot::Answered { outcome: failed(ErrorKind::NotLoaded, message), repairs };
     }
     validate(place, tool, arguments, repairs)

@@ -34,6 +34,7 @@ pub(super) fn report(batch: Arc<Batch>, ended: Vec<Ended>) -> Report {
 fn respond(plan: &Plan, call: Call, ended: Ended, numbers: &mut Numbers<'_>) -> Response {
     let tool = ended.place.and_then(|place| plan.planned(place));
     let outcome = ended.outcome;
+    let marks = [(ended.replayed, Flag::Replayed), (call.relayed, Flag::Relayed)];
     let done = outcome.is_done();
     let mut debug = Debug {
         key: ended.key,
@@ -41,7 +42,7 @@ fn respond(plan: &Plan, call: Call, ended: Ended, numbers: &mut Numbers<'_>) -> 
         waited: ended.waited,
         ran: ended.ran,
         cause: ended.ledger_fault,
-        flags: if ended.replayed { vec![Flag::Replayed] } else { Vec::new() },
+        flags: marks.into_iter().filter_map(|(applies, flag)| applies.then_some(flag)).collect(),
         ..Debug::default()
     };
     let mut response =

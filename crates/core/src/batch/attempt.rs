@@ -85,6 +85,7 @@ impl<'a> Attempts<'a> {
             host: batch.host.clone(),
             witness: batch.gate.marks.witness.clone(),
             trace: watch.trace(),
+            plan: batch.plan.is_beside(tool).then(|| batch.plan.clone()),
         };
         watch.starts(deadline);
         let retries = tool.spec.limits.retries.unwrap_or(limits.retries);

@@ -6,14 +6,15 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use super::{
-    Because, ChoiceScope, Decided, Exposure, Memo, Out, Places, Plan, PlanError, Request, Standing,
-    Warning,
+    Because, Beside, ChoiceScope, Decided, Exposure, Memo, Out, Places, Plan, PlanError, Request,
+    Showing, Shown, Standing, Warning,
 };
 use crate::caller::Caller;
 use crate::catalog::{Catalog, Listed};
 use crate::name::ToolName;
 use crate::nearest::nearest;
 use crate::policy::Policy;
+use crate::run::Run;
 use crate::spec::ToolSpec;
 
 pub(super) fn plan(
@@ -21,6 +22,7 @@ pub(super) fn plan(
     caller: &Caller,
     policy: &dyn Policy,
     request: Request,
+    showing: &dyn Showing,
 ) -> Result<Plan, PlanError> {
     let mut warnings = Vec::new();
     let choices = Choices::read(catalog, &request);
@@ -54,26 +56,89 @@ pub(super) fn plan(
     if choices.bind && forced.is_empty() {
         return Err(PlanError(warnings));
     }
+    let shown = showing.shown(catalog, &mut {
+        let places = standings.iter().enumerate();
+        places.filter(|(_, standing)| is_visible(**standing)).map(|(place, _)| place)
+    });
+    let recent = expose(catalog, &mut standings, &request.run, &shown, showing);
     let visible: Vec<u32> = (0u32..)
         .zip(&standings)
-        .filter(|(_, s)| matches!(s, Standing::Visible { .. }))
+        .filter(|(place, standing)| is_visible(**standing) && !recent.contains(place))
         .map(|(place, _)| place)
         .collect();
     if visible.is_empty() {
         warnings.push(Warning::NothingVisible);
     }
-    Ok(Plan(Arc::new(Decided {
+    let mut plan = Plan(Arc::new(Decided {
         catalog: Arc::clone(catalog),
         caller: Arc::new(caller.clone()),
         standings,
         visible,
+        shown,
+        beside: Beside::default(),
         forced,
         warnings,
         max_calls: request.max_calls,
         session: request.session,
         run: request.run,
         memo: Memo::default(),
-    })))
+    }));
+    stand_beside(&mut plan, recent, showing);
+    Ok(plan)
+}
+
+/// What stands beside the catalog comes behind it, and behind that what the run has used.
+fn stand_beside(plan: &mut Plan, recent: Vec<u32>, showing: &dyn Showing) {
+    let beside = showing.beside(plan);
+    // Nobody else holds it yet.
+    if let Some(decided) = Arc::get_mut(&mut plan.0) {
+        let first = u32::try_from(decided.catalog.tools().len()).unwrap_or(u32::MAX);
+        let count = u32::try_from(beside.tools.len()).unwrap_or_default();
+        decided.beside = beside;
+        decided.visible.extend((0..count).filter_map(|place| first.checked_add(place)));
+        decided.visible.extend(recent);
+    }
+}
+
+fn is_visible(standing: Standing) -> bool {
+    matches!(standing, Standing::Visible { .. })
+}
+
+/// Holds back what is not in the core. What the run has used is shown, where the API does not
+/// remember it: its places, in the order of its use.
+fn expose(
+    catalog: &Catalog,
+    standings: &mut [Standing],
+    run: &Run,
+    shown: &Shown,
+    showing: &dyn Showing,
+) -> Vec<u32> {
+    if shown.rest == Exposure::Listed {
+        return Vec::new();
+    }
+    for (tool, standing) in catalog.tools().iter().zip(standings.iter_mut()) {
+        if let Standing::Visible { because, exposure } = standing
+            && *exposure == Exposure::Listed
+            && matches!(because, Because::NothingChosen | Because::Companion)
+            && !showing.is_core(&tool.spec)
+        {
+            *exposure = shown.rest;
+        }
+    }
+    if shown.rest != Exposure::Hidden {
+        return Vec::new();
+    }
+    let used = run.used_tools().filter_map(|name| catalog.place(name.as_str()));
+    let mut recent: Vec<u32> = Vec::new();
+    for place in used {
+        if let Some(Standing::Visible { exposure, .. }) = standings.get_mut(place as usize)
+            && *exposure == Exposure::Hidden
+        {
+            *exposure = Exposure::Listed;
+            recent.push(place);
+        }
+    }
+    recent
 }
 
 fn passes(standings: &[Standing], place: u32) -> bool {
@@ -145,7 +210,8 @@ impl ByTrait {
         // A model must see in full what it is made to call, and what is always there.
         let exposure = match because {
             _ if is_chosen => Exposure::Listed,
-            Because::Chosen | Because::Capability => Exposure::Listed,
+            // The last is said of no tool of a catalog.
+            Because::Chosen | Because::Capability | Because::Discovery => Exposure::Listed,
             Because::NothingChosen | Because::Companion => wishes.exposure(place),
         };
         Standing::Visible { because, exposure }

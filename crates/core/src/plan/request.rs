@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::Discovery;
 use crate::run::Run;
 
 /// The wishes of one request.
@@ -19,6 +20,10 @@ pub struct Request {
     pub deferred: Vec<String>,
     /// Tools that may be called only after they were found by a search of ours.
     pub hidden: Vec<String>,
+    /// How the tools are shown; `None`: as the crib, or the profile, has it.
+    pub discovery: Option<Discovery>,
+    /// Whether the model API can hold definitions back itself, so that in lazy mode it does.
+    pub defers: bool,
     /// Calls of one batch that run; `None`: the crib's limit.
     pub max_calls: Option<usize>,
     /// The host's name for the conversation, for tools that keep state in one.
@@ -65,6 +70,19 @@ impl Request {
     #[must_use]
     pub fn hide(mut self, tool: impl Into<String>) -> Self {
         self.hidden.push(tool.into());
+        self
+    }
+
+    #[must_use]
+    pub fn show(mut self, discovery: Discovery) -> Self {
+        self.discovery = Some(discovery);
+        self
+    }
+
+    /// For a model API that can hold definitions back.
+    #[must_use]
+    pub fn api_defers(mut self, defers: bool) -> Self {
+        self.defers = defers;
         self
     }
 

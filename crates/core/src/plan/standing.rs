@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::Plan;
 use crate::catalog::{Catalog, Listed, Quarantined};
 use crate::name::{SourceId, ToolName};
 
@@ -21,6 +22,8 @@ pub enum Because {
     Capability,
     /// Of the chosen exclusive tool.
     Companion,
+    /// It stands beside the catalog, for the tools that are not shown.
+    Discovery,
 }
 
 /// How much of a visible tool a model is shown at first.
@@ -55,6 +58,8 @@ pub struct Why {
     pub tool: ToolName,
     pub source: SourceId,
     pub visible: bool,
+    /// How much a model is shown of it; `None`: it is out.
+    pub exposure: Option<Exposure>,
     pub forced: bool,
     pub stale: bool,
     /// A stable word: `chosen`, `not_chosen`, `quarantined`, ...
@@ -64,13 +69,8 @@ pub struct Why {
 }
 
 impl Why {
-    pub(super) fn listed(
-        catalog: &Catalog,
-        tool: &Listed,
-        standing: Standing,
-        forced: bool,
-    ) -> Self {
-        let (rule, mut because) = standing.in_words(catalog);
+    pub(super) fn listed(plan: &Plan, tool: &Listed, standing: Standing, forced: bool) -> Self {
+        let (rule, mut because) = standing.in_words(plan);
         if tool.stale {
             because.push_str("; its source does not answer, this is its last good list");
         }
@@ -78,6 +78,10 @@ impl Why {
             tool: tool.spec.name.clone(),
             source: tool.spec.origin.source.clone(),
             visible: matches!(standing, Standing::Visible { .. }),
+            exposure: match standing {
+                Standing::Visible { exposure, .. } => Some(exposure),
+                Standing::Out(_) => None,
+            },
             forced,
             stale: tool.stale,
             rule,
@@ -90,6 +94,7 @@ impl Why {
             tool: tool.spec.name.clone(),
             source: tool.spec.origin.source.clone(),
             visible: false,
+            exposure: None,
             forced: false,
             stale: false,
             rule: "quarantined",
@@ -99,20 +104,33 @@ impl Why {
 }
 
 impl Standing {
-    fn in_words(self, catalog: &Catalog) -> (&'static str, String) {
+    fn in_words(self, plan: &Plan) -> (&'static str, String) {
         match self {
             Self::Visible { because, exposure } => {
                 let (rule, text) = because.in_words();
                 let shown = match exposure {
-                    Exposure::Listed => "",
-                    Exposure::Deferred => "; its definition may be loaded later",
-                    Exposure::Hidden => "; it has to be found by a search first",
+                    Exposure::Listed => String::new(),
+                    Exposure::Deferred => "; its definition may be loaded later".to_owned(),
+                    Exposure::Hidden => hidden(plan),
                 };
                 (rule, format!("{text}{shown}"))
             }
-            Self::Out(out) => out.in_words(catalog),
+            Self::Out(out) => out.in_words(plan.catalog()),
         }
     }
+}
+
+/// Why a visible tool is not shown, and how a model comes by it.
+fn hidden(plan: &Plan) -> String {
+    let beside = plan.beside();
+    let (Some(finder), Some(relay)) = (&beside.finder, &beside.relay) else {
+        return "; it has to be found by a search first".to_owned();
+    };
+    let because = &plan.shown().because;
+    format!(
+        "; it is hidden because {because}, and it is not in the core that is always shown: a \
+         model finds it by `{finder}` and calls it by `{relay}`"
+    )
 }
 
 impl Because {
@@ -122,6 +140,7 @@ impl Because {
             Self::Chosen => ("chosen", "it was chosen"),
             Self::Capability => ("capability", "it is a capability, which no choice removes"),
             Self::Companion => ("companion", "it accompanies the chosen exclusive tool"),
+            Self::Discovery => ("discovery", "by it a model comes by the tools that are hidden"),
         }
     }
 }

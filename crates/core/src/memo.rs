@@ -1,13 +1,13 @@
-//! One value of each type, made on first use.
+//! One value of each type, made on first use: what a plan or a snapshot carries for others.
 
 use std::any::{Any, TypeId};
 use std::sync::{Arc, Mutex, PoisonError};
 
 #[derive(Default)]
-pub(super) struct Memo(Mutex<Vec<(TypeId, Arc<dyn Any + Send + Sync>)>>);
+pub(crate) struct Memo(Mutex<Vec<(TypeId, Arc<dyn Any + Send + Sync>)>>);
 
 impl Memo {
-    pub(super) fn get<T: Send + Sync + 'static>(&self, create: impl FnOnce() -> T) -> Arc<T> {
+    pub(crate) fn get<T: Send + Sync + 'static>(&self, create: impl FnOnce() -> T) -> Arc<T> {
         if let Some(made) = self.find::<T>() {
             return made;
         }

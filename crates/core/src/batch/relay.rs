@@ -1,0 +1,122 @@
+//! A call that names another tool: it becomes a call of that one before anything is decided, so
+//! that no gate but the one of a direct call is on its way.
+
+use serde_json::{Map, Value};
+use toolcrib_json::repair;
+
+use crate::advice;
+use crate::call::{Call, RawArguments};
+use crate::outcome::{ErrorKind, ToolError};
+use crate::plan::Plan;
+use crate::spec::Validation;
+
+/// The field that names the tool, and what models write in its place.
+const NAME: [&str; 4] = ["name", "tool_name", "tool", "toolName"];
+/// The field with the arguments of that tool, and what models write in its place.
+const PARAMETERS: [&str; 6] = ["parameters", "arguments", "params", "args", "input", "tool_input"];
+
+/// Turns a call of the plan's relay into one of the tool that it names, and says what was put
+/// right on the way. `None`: it is no such call. `Err`: it names nothing.
+pub(super) fn resolve(plan: &Plan, call: &mut Call) -> Option<Result<Vec<String>, ToolError>> {
+    let relay = plan.beside().relay.as_ref()?;
+    call.relayed = false;
+    if call.fault.is_some() || call.name != relay.as_str() {
+        return None;
+    }
+    call.relayed = true;
+    let arguments = std::mem::take(&mut call.arguments);
+    Some(opened(plan, arguments).and_then(|(fields, repairs)| named(plan, call, fields, repairs)))
+}
+
+/// The name that a call of the relay gives; `None`: it is no such call, or gives none.
+pub(crate) fn meant(plan: &Plan, name: &str, arguments: Option<&Value>) -> Option<String> {
+    let relay = plan.beside().relay.as_ref().filter(|relay| relay.as_str() == name)?;
+    let raw = RawArguments::from(arguments.cloned());
+    let mut call = Call::new("", relay.as_str(), raw);
+    resolve(plan, &mut call)?.ok()?;
+    Some(call.name)
+}
+
+fn failed(message: String) -> ToolError {
+    ToolError::new(ErrorKind::InvalidArguments, message)
+}
+
+/// The fields of a call of the relay itself.
+fn opened(plan: &Plan, raw: RawArguments) -> Result<(Map<String, Value>, Vec<String>), ToolError> {
+    let signature = || advice::relay_signature(plan);
+    let (value, repairs) = match raw {
+        RawArguments::Absent => (Value::Null, Vec::new()),
+        RawArguments::Value(value) => (value, Vec::new()),
+        RawArguments::Text(text) if text.trim().is_empty() => (Value::Null, Vec::new()),
+        RawArguments::Text(text) => {
+            let read = repair::read(&text)
+                .map_err(|error| failed(advice::unreadable(&error.to_string(), &signature())))?;
+            let repairs = read.repairs.iter().map(ToString::to_string).collect();
+            (read.value, repairs)
+        }
+    };
+    match value {
+        Value::Object(fields) => Ok((fields, repairs)),
+        Value::Null => Ok((Map::new(), repairs)),
+        Value::String(text) => {
+            let inner = repair::read(&text).ok().map(|read| read.value);
+            let Some(Value::Object(fields)) = inner else {
+                return Err(failed(advice::not_an_object("a string", &signature())));
+            };
+            let note = "opened an object that was written as a string".to_owned();
+            Ok((fields, repairs.into_iter().chain([note]).collect()))
+        }
+        Value::Array(_) => Err(failed(advice::not_an_object("a list", &signature()))),
+        Value::Number(_) => Err(failed(advice::not_an_object("a number", &signature()))),
+        Value::Bool(_) => Err(failed(advice::not_an_object("true or false", &signature()))),
+    }
+}
+
+fn named(
+    plan: &Plan,
+    call: &mut Call,
+    mut fields: Map<String, Value>,
+    mut repairs: Vec<String>,
+) -> Result<Vec<String>, ToolError> {
+    let told = repairs.len();
+    let Some(Value::String(name)) = take(&mut fields, &NAME, &mut repairs) else {
+        return Err(failed(advice::relay_names_nothing(plan)));
+    };
+    let name = name.trim();
+    if plan.beside().relay.as_ref().is_some_and(|relay| relay.as_str() == name) {
+        return Err(failed(advice::relay_names_itself(plan)));
+    }
+    let parameters = take(&mut fields, &PARAMETERS, &mut repairs);
+    let arguments = match parameters {
+        // What stands beside the name can only be meant for the tool.
+        None if !fields.is_empty() => {
+            repairs.push("took the fields beside `name` for `parameters`".to_owned());
+            RawArguments::Value(Value::Object(fields))
+        }
+        None => RawArguments::Absent,
+        Some(value) => RawArguments::from(value),
+    };
+    let tool = plan.get(name);
+    let strict = tool.is_some_and(|tool| tool.listed.spec.validation == Validation::Strict);
+    // What is broken around the arguments of a strict tool is as good as broken within.
+    if strict && let Some(repair) = repairs.get(..told).and_then(<[String]>::first) {
+        return Err(failed(advice::unreadable(repair, &advice::relay_signature(plan))));
+    }
+    name.clone_into(&mut call.name);
+    call.arguments = arguments;
+    Ok(repairs)
+}
+
+/// Takes out the first of these fields that is there.
+fn take(
+    fields: &mut Map<String, Value>,
+    names: &[&str],
+    repairs: &mut Vec<String>,
+) -> Option<Value> {
+    let wanted = names.first()?;
+    let name = names.iter().find(|name| fields.contains_key(**name))?;
+    if name != wanted {
+        repairs.push(format!("took `{name}` for `{wanted}`"));
+    }
+    fields.shift_remove(*name)
+}

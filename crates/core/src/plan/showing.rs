@@ -1,0 +1,103 @@
+//! How the tools of a plan are shown to a model: all at once, or a core of them and the means to
+//! find the rest.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Exposure, Plan};
+use crate::catalog::{Catalog, Listed};
+use crate::name::ToolName;
+use crate::spec::ToolSpec;
+
+/// What is wished.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Discovery {
+    /// All visible tools in full.
+    #[default]
+    Direct,
+    /// A core in full; the rest is found when it is needed.
+    Lazy,
+    /// Whichever costs less.
+    Auto,
+}
+
+/// How the tools of a plan are shown, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// `Direct` or `Lazy`.
+    pub mode: Discovery,
+    /// What is made of the tools that are not in the core.
+    pub rest: Exposure,
+    /// As a sentence.
+    pub because: Cow<'static, str>,
+}
+
+impl Default for Shown {
+    fn default() -> Self {
+        let because = Cow::Borrowed("nothing else was asked for");
+        Self { mode: Discovery::Direct, rest: Exposure::Listed, because }
+    }
+}
+
+/// Decides how a plan is shown. It cannot make a tool visible: it is asked about those that are.
+pub trait Showing: Send + Sync {
+    /// How the plan is shown, by the places of the tools that are visible.
+    fn shown(&self, catalog: &Catalog, visible: &mut dyn Iterator<Item = usize>) -> Shown;
+
+    /// Whether a tool belongs to the core.
+    fn is_core(&self, tool: &ToolSpec) -> bool;
+
+    /// What stands beside the tools of the catalog; asked once a plan, when all else is decided.
+    fn beside(&self, plan: &Plan) -> Beside;
+}
+
+/// Everything in full, and nothing beside it.
+pub(super) struct Plainly;
+
+impl Showing for Plainly {
+    fn shown(&self, _: &Catalog, _: &mut dyn Iterator<Item = usize>) -> Shown {
+        Shown::default()
+    }
+
+    fn is_core(&self, _: &ToolSpec) -> bool {
+        true
+    }
+
+    fn beside(&self, _: &Plan) -> Beside {
+        Beside::default()
+    }
+}
+
+/// Tools that stand in no catalog: by which a model finds and calls the others. Cheap to clone.
+///
+/// No policy is asked about them, since they do nothing of their own: what they tell is what the
+/// plan shows its caller, and what they bring about passes the gate itself.
+#[derive(Clone, Default)]
+pub struct Beside {
+    pub tools: Arc<[Extra]>,
+    /// Of these, the one whose calls are calls of the tool that they name.
+    pub relay: Option<ToolName>,
+    /// Of these, the one that searches.
+    pub finder: Option<ToolName>,
+}
+
+/// One of them.
+#[derive(Clone)]
+pub struct Extra {
+    pub listed: Listed,
+    /// `Hidden`: it is called by whoever knows of it.
+    pub exposure: Exposure,
+}
+
+impl Beside {
+    pub(super) fn position(&self, name: &str) -> Option<usize> {
+        self.tools.iter().position(|extra| extra.listed.spec.name.as_str() == name)
+    }
+
+    pub(super) fn has(&self, tool: &Listed) -> bool {
+        self.tools.iter().any(|extra| std::ptr::eq(&raw const extra.listed, tool))
+    }
+}
