@@ -14,6 +14,7 @@ use toolcrib_core::{
 };
 
 use crate::catalog::{Judge, LOAD_DEADLINE, Placed, Publisher, SourceState};
+use crate::discovery::{self, Asked, Desk, Findings, Search, Showcase};
 use crate::ledger::MemoryLedger;
 use crate::reading::Reading;
 
@@ -25,6 +26,8 @@ pub struct Crib {
     reading: Option<Arc<Reading>>,
     /// The sources that the policy leaves, if it names some; `None`: any.
     only: Arc<ArcSwapOption<BTreeSet<SourceId>>>,
+    showcase: Arc<ArcSwap<Showcase>>,
+    desk: Arc<Desk>,
 }
 
 /// Where the catalog comes from.
@@ -33,6 +36,17 @@ enum Tools {
     /// A set that never changes: nothing runs beside it.
     Fixed(Arc<Catalog>),
     Published(Arc<Publisher>),
+}
+
+fn shown(tools: &Tools, reading: Option<&Arc<Reading>>, caller: &Caller) -> Arc<Catalog> {
+    let snapshot = match tools {
+        Tools::Fixed(catalog) => Arc::clone(catalog),
+        Tools::Published(publisher) => publisher.catalog(),
+    };
+    match reading {
+        Some(reading) => reading.catalog(caller, snapshot),
+        None => snapshot,
+    }
 }
 
 impl Crib {
@@ -69,8 +83,8 @@ impl Crib {
         }
     }
 
-    /// Resolves when the tools change (see `Publisher::changed`; those of a fixed set never do), or
-    /// when some caller begins to have a result to read.
+    /// Resolves when the tools change (see `Publisher::changed`; those of a fixed set never do), when
+    /// some caller begins to have a result to read, or when they are shown in another way.
     pub fn changed(&self) -> BoxFuture<'static, ()> {
         let tools = match &self.tools {
             Tools::Fixed(_) => Box::pin(std::future::pending()),
@@ -133,15 +147,38 @@ impl Crib {
 
     /// Decides what one request may use.
     pub fn plan(&self, caller: &Caller, request: Request) -> Result<Plan, PlanError> {
-        Plan::make(&self.shown(caller), caller, self.executor().policy(), request)
+        let showcase = self.showcase.load();
+        let asked = Asked::of(&showcase, &request, &self.desk);
+        let catalog = self.shown(caller);
+        Plan::make_shown(&catalog, caller, self.executor().policy(), request, &asked)
+    }
+
+    /// Says how the tools are shown to whoever does not say it; see [`Showcase`].
+    pub fn show_as(&self, showcase: Showcase) {
+        self.showcase.store(Arc::new(showcase));
+    }
+
+    /// Wakes whoever waits for a change of the tools: they are shown in another way.
+    pub fn tell_change(&self) {
+        if let Some(reading) = &self.reading {
+            reading.begins();
+        }
+    }
+
+    /// How the tools are shown to whoever does not say it.
+    pub fn showcase(&self) -> Arc<Showcase> {
+        self.showcase.load_full()
+    }
+
+    /// Searches among the tools of a plan, off the threads that serve.
+    pub async fn find(&self, plan: &Plan, search: Search) -> Result<Findings, ToolError> {
+        let plan = plan.clone();
+        discovery::aside(move || discovery::find(&plan, &search)).await
     }
 
     /// The snapshot of now, with the tool that reads kept results if this caller has one.
     fn shown(&self, caller: &Caller) -> Arc<Catalog> {
-        match &self.reading {
-            Some(reading) => reading.catalog(caller, self.catalog()),
-            None => self.catalog(),
-        }
+        shown(&self.tools, self.reading.as_ref(), caller)
     }
 
     /// Answers every call of a batch exactly once, in call order.
@@ -237,13 +274,28 @@ impl Crib {
     /// The same as the view of a profile: a ticket is redeemed under the profile it was made under.
     #[must_use]
     pub fn named(&self, profile: &str) -> Self {
-        self.with(self.executor().named(profile), self.only.load_full())
+        let crib = self.with(self.executor().named(profile), self.only.load_full());
+        crib.showcase.store(self.showcase.load_full());
+        crib
+    }
+
+    fn put_together(
+        tools: Tools,
+        executor: Arc<ArcSwap<Executor>>,
+        reading: Option<Arc<Reading>>,
+    ) -> Self {
+        let (from, reads) = (tools.clone(), reading.clone());
+        let catalog = move |caller: &Caller| shown(&from, reads.as_ref(), caller);
+        let desk = Desk::new(Arc::clone(&executor), catalog);
+        let (only, showcase) = (Arc::default(), Arc::default());
+        Self { tools, executor, reading, only, showcase, desk }
     }
 
     fn with(&self, executor: Executor, only: Option<Arc<BTreeSet<SourceId>>>) -> Self {
         let (tools, reading) = (self.tools.clone(), self.reading.clone());
-        let only = Arc::new(ArcSwapOption::new(only));
-        Self { tools, executor: shared(executor), reading, only }
+        let crib = Self::put_together(tools, shared(executor), reading);
+        crib.only.store(only);
+        crib
     }
 
     /// Says which sources the policy leaves. It grants and takes nothing: a crib with one source
@@ -292,6 +344,7 @@ pub struct CribBuilder {
     limits: CribLimits,
     judge: Judge,
     witness: Option<Arc<dyn Witness>>,
+    showcase: Showcase,
 }
 
 impl Default for CribBuilder {
@@ -303,6 +356,7 @@ impl Default for CribBuilder {
             limits: CribLimits::default(),
             judge: Box::new(|_, _| None),
             witness: None,
+            showcase: Showcase::default(),
         }
     }
 }
@@ -357,6 +411,13 @@ impl CribBuilder {
         self
     }
 
+    /// How the tools are shown to whoever does not say it.
+    #[must_use]
+    pub fn showcase(mut self, showcase: Showcase) -> Self {
+        self.showcase = showcase;
+        self
+    }
+
     /// Has every tool of every list judged before it is used: `Lock::judge` for a pin file.
     #[must_use]
     pub fn judge(mut self, judge: Judge) -> Self {
@@ -377,12 +438,9 @@ impl CribBuilder {
     pub fn open(self) -> Crib {
         let (executor, reading) = gate(self.policy, self.ledger, self.limits, self.witness);
         let publisher = Publisher::new(self.sources, self.judge);
-        Crib {
-            tools: Tools::Published(publisher),
-            executor: shared(executor),
-            reading,
-            only: Arc::default(),
-        }
+        let crib = Crib::put_together(Tools::Published(publisher), shared(executor), reading);
+        crib.show_as(self.showcase);
+        crib
     }
 
     /// A crib of one set that never changes: no source is started, and no runtime is needed.
@@ -391,12 +449,10 @@ impl CribBuilder {
         let previous = &Catalog::default();
         let assembly = Assembly { previous, settled: false, judge: &*self.judge };
         let catalog = assembly.assemble([Shelf { source: SourceId::code(), tools, stale: false }]);
-        Crib {
-            tools: Tools::Fixed(Arc::new(catalog)),
-            executor: shared(executor),
-            reading,
-            only: Arc::default(),
-        }
+        let tools = Tools::Fixed(Arc::new(catalog));
+        let crib = Crib::put_together(tools, shared(executor), reading);
+        crib.show_as(self.showcase);
+        crib
     }
 }
 

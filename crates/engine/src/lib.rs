@@ -1,9 +1,11 @@
 //! Catalogs, rules, pins and records: the rooms around the gate.
 //!
-//! Read in this order: [`Crib`], [`catalog`], [`ledger`], [`rules`], [`lock`].
+//! Read in this order: [`Crib`], [`catalog`], [`ledger`], [`rules`], [`lock`],
+//! [`discovery`].
 
 pub mod catalog;
 mod crib;
+pub mod discovery;
 pub mod ledger;
 pub mod lock;
 mod reading;

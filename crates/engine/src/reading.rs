@@ -14,7 +14,7 @@ use toolcrib_core::{
 
 const NAME: &str = "read_result";
 /// Where it comes from, for rules: no source of a file has this name with a tool of that one.
-const SOURCE: &str = "toolcrib";
+pub(crate) const SOURCE: &str = "toolcrib";
 
 const DEFAULT_PIECE: usize = 16 * 1024;
 const LARGEST_PIECE: usize = 64 * 1024;

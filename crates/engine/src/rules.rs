@@ -35,6 +35,7 @@ mod book;
 mod explanation;
 mod glob;
 mod pattern;
+mod patterns;
 mod problem;
 mod read;
 mod trial;
@@ -50,6 +51,7 @@ use toolcrib_core::{BoxFuture, Caller, Fingerprint, Intent, Policy, ToolSpec, Ve
 use self::book::{Book, Entry};
 pub use self::explanation::{Explanation, Matched};
 pub use self::glob::Glob;
+pub use self::patterns::{Patterns, Wrong};
 pub use self::problem::{Problem, Problems, instead};
 
 /// What a caller is told where no rule gives a reason: it names no rule.

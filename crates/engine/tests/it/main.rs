@@ -11,6 +11,7 @@ mod batch;
 mod batch_faults;
 mod batch_properties;
 mod catalog;
+mod discovery;
 mod library;
 mod lock;
 mod lock_properties;

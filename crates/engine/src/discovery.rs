@@ -1,0 +1,107 @@
+//! How a crib shows its tools: all in full, or a core of them beside the tools by which a model
+//! finds, reads and calls the rest.
+//!
+//! Read in this order: [`Showcase`] (what is wished), `weigh` (what costs less), `meta` (the tools that are added), `names`,
+//! `words` (what they say of the catalog), `discover`, `schema` and `pending` (what they do), `find`
+//! (the search that all doors share), `document` (what the search reads of a tool).
+
+mod discover;
+mod document;
+mod find;
+mod meta;
+mod names;
+mod pending;
+mod schema;
+mod weigh;
+mod words;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use toolcrib_core::{
+    Beside, Catalog, Discovery, Exposure, Plan, Request, Showing, Shown, ToolSpec,
+};
+
+use crate::rules::Patterns;
+pub(crate) use discover::aside;
+pub use find::{Finding, Findings, Need, Search, find};
+pub(crate) use meta::Desk;
+
+/// How the tools of a crib, or of a profile of it, are shown.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Showcase {
+    /// What holds unless a request says otherwise.
+    pub mode: Discovery,
+    /// Which tools are shown in full in any mode.
+    pub eager: Patterns,
+    pub confirm: Confirm,
+}
+
+/// Who says yes to a call that has to be asked about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Confirm {
+    /// A person, by a door that the model has no hand on.
+    #[default]
+    Person,
+    /// The model may pass a person's yes on, since its host has no other way to ask.
+    Model,
+}
+
+/// What tools that ask the user something, or plan the work, say that they do: an agent needs them
+/// before it knows what to search for.
+const ALWAYS: [&str; 2] = ["ask", "plan"];
+
+/// The showcase as one request wants it.
+pub(crate) struct Asked<'a> {
+    pub(crate) showcase: &'a Showcase,
+    pub(crate) wish: Option<Discovery>,
+    /// Whether the model API holds definitions back by itself.
+    pub(crate) defers: bool,
+    pub(crate) desk: &'a Arc<Desk>,
+}
+
+impl<'a> Asked<'a> {
+    pub(crate) fn of(showcase: &'a Showcase, request: &Request, desk: &'a Arc<Desk>) -> Self {
+        Self { showcase, wish: request.discovery, defers: request.defers, desk }
+    }
+}
+
+impl Showing for Asked<'_> {
+    fn shown(&self, catalog: &Catalog, visible: &mut dyn Iterator<Item = usize>) -> Shown {
+        let mode = self.wish.unwrap_or(self.showcase.mode);
+        if mode == Discovery::Auto {
+            let core = |place: &usize| {
+                let tool = catalog.tools().get(*place);
+                tool.is_some_and(|tool| tool.spec.traits.capability || self.is_core(&tool.spec))
+            };
+            let visible = visible.map(|place| (place, core(&place)));
+            return weigh::weigh(catalog, visible, self.defers);
+        }
+        let (mode, rest) = match mode {
+            Discovery::Direct | Discovery::Auto => (Discovery::Direct, Exposure::Listed),
+            Discovery::Lazy if self.defers => (Discovery::Lazy, Exposure::Deferred),
+            Discovery::Lazy => (Discovery::Lazy, Exposure::Hidden),
+        };
+        let because = match (mode, self.wish.is_some()) {
+            (Discovery::Lazy, true) => "the request shows tools lazily",
+            (Discovery::Lazy, false) => "the configuration shows tools lazily",
+            (Discovery::Direct | Discovery::Auto, true) => "the request shows all tools in full",
+            (Discovery::Direct | Discovery::Auto, false) => {
+                "the configuration shows all tools in full"
+            }
+        };
+        let because = Cow::Borrowed(because);
+        Shown { mode, rest, because }
+    }
+
+    fn is_core(&self, tool: &ToolSpec) -> bool {
+        // What the provider runs itself cannot be called through a tool of ours.
+        !tool.builtin.is_empty()
+            || tool.actions.iter().any(|action| ALWAYS.contains(&action.as_str()))
+            || self.showcase.eager.has(tool)
+    }
+
+    fn beside(&self, plan: &Plan) -> Beside {
+        meta::beside(plan, self.showcase.confirm, self.desk)
+    }
+}

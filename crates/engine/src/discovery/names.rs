@@ -1,0 +1,52 @@
+//! What the added tools are called: names that no tool of the catalog has.
+
+use toolcrib_core::{Listed, ToolName};
+
+/// The name of each.
+pub(super) struct Names {
+    pub(super) discover: ToolName,
+    pub(super) schema: ToolName,
+    pub(super) invoke: ToolName,
+    pub(super) pending: ToolName,
+    pub(super) execute: ToolName,
+    pub(super) clear: ToolName,
+}
+
+const PLAIN: [&str; 6] = [
+    "discover_tools",
+    "get_tool_schema",
+    "invoke_tool",
+    "get_pending",
+    "execute_pending",
+    "clear_pending",
+];
+
+/// How often another beginning is tried.
+const TRIES: usize = 100;
+
+impl Names {
+    /// `None`: somebody has taken a hundred times six names.
+    pub(super) fn of(tools: &[Listed]) -> Option<Self> {
+        let is_taken = |name: &str| tools.iter().any(|tool| tool.spec.name.as_str() == name);
+        (0..TRIES).find_map(|try_| {
+            let stem = match try_ {
+                0 => String::new(),
+                1 => "toolcrib__".to_owned(),
+                more => format!("toolcrib{more}__"),
+            };
+            let name = |plain: &str| {
+                let name = format!("{stem}{plain}");
+                (!is_taken(&name)).then(|| ToolName::new(name).ok()).flatten()
+            };
+            let [discover, schema, invoke, pending, execute, clear] = PLAIN.map(name);
+            Some(Self {
+                discover: discover?,
+                schema: schema?,
+                invoke: invoke?,
+                pending: pending?,
+                execute: execute?,
+                clear: clear?,
+            })
+        })
+    }
+}

@@ -1,0 +1,151 @@
+//! `get_pending`, `execute_pending`, `clear_pending`: the calls that wait under a ticket, as a model
+//! may handle them.
+//!
+//! A model does not say yes to its own call. Only where the configuration says that it may pass on
+//! what a person told it does `execute_pending` run anything; elsewhere it says who has to decide.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use toolcrib_core::{
+    Arguments, BatchOptions, CallContext, Caller, Content, Decision, ErrorKind, Parked, Redemption,
+    Run, TicketId, ToolError, ToolOutcome,
+};
+
+use super::Confirm;
+use super::discover::content;
+use super::meta::Desk;
+use super::names::Names;
+
+/// Bytes of the arguments of a call that are shown.
+const LONGEST: usize = 1_000;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Which {
+    ticket: Option<String>,
+    reason: Option<String>,
+}
+
+pub(super) fn input(of_clear: bool) -> Value {
+    let mut properties = json!({
+        "ticket": {
+            "type": "string", "description": "Which; may be left out where only one waits.",
+        },
+    });
+    if let (true, Value::Object(properties)) = (of_clear, &mut properties) {
+        properties.insert("reason".to_owned(), json!({ "type": "string" }));
+    }
+    json!({ "type": "object", "properties": properties, "additionalProperties": false })
+}
+
+pub(super) fn nothing() -> Value {
+    json!({ "type": "object", "properties": {}, "additionalProperties": false })
+}
+
+pub(super) const LISTS: &str =
+    "Lists the calls that wait for the user's yes, with what each of them would do.";
+pub(super) const CLEARS: &str = "Takes a waiting call back: it will not run.";
+pub(super) const EXECUTES: &str = "Runs a waiting call. Only after the user has said yes to exactly \
+                                   this call; the silence of the user is no yes.";
+
+pub(super) async fn list(desk: &Desk, context: &CallContext) -> Result<Content, ToolError> {
+    let open = open(desk, context.caller()).await?;
+    if open.is_empty() {
+        return Ok(content("No call waits.".to_owned(), json!({ "pending": [] })));
+    }
+    let lines: Vec<_> = open.iter().map(line).collect();
+    let structured: Vec<_> = open
+        .iter()
+        .map(|parked| {
+            json!({
+                "ticket": parked.ticket,
+                "tool": parked.tool,
+                "arguments": parked.arguments.clone().into_value(),
+                "reason": parked.reason,
+            })
+        })
+        .collect();
+    Ok(content(lines.join("\n"), json!({ "pending": structured })))
+}
+
+fn line(parked: &Parked) -> String {
+    let arguments = parked.arguments.clone().into_value().to_string();
+    let end = arguments.floor_char_boundary(LONGEST);
+    let (shown, more) = arguments.split_at_checked(end).unwrap_or((&arguments, ""));
+    let more = if more.is_empty() { "" } else { " […]" };
+    format!("- `{}`: {}({shown}{more}): {}", parked.ticket, parked.tool, parked.reason)
+}
+
+/// Those of this caller that this view of the crib made.
+async fn open(desk: &Desk, caller: &Caller) -> Result<Vec<Parked>, ToolError> {
+    let executor = desk.executor();
+    let open = executor.ledger().parked(caller).await.map_err(|error| {
+        let told = "the waiting calls cannot be looked up now: try again later";
+        ToolError::new(ErrorKind::Unavailable, told).because(error)
+    })?;
+    let profile = executor.profile();
+    Ok(open.into_iter().filter(|parked| parked.profile.as_deref() == profile).collect())
+}
+
+/// Runs or refuses one.
+pub(super) async fn decide(
+    (desk, confirm, names): (Arc<Desk>, Confirm, Arc<Names>),
+    arguments: Arguments,
+    context: CallContext,
+    approves: bool,
+) -> ToolOutcome {
+    let which: Which = match arguments.read() {
+        Ok(which) => which,
+        Err(error) => return ToolOutcome::Failed(error),
+    };
+    let open = match open(&desk, context.caller()).await {
+        Ok(open) => open,
+        Err(error) => return ToolOutcome::Failed(error),
+    };
+    let ticket = match (&which.ticket, open.as_slice()) {
+        (Some(ticket), _) => TicketId::claimed(ticket.trim()),
+        (None, [one]) => one.ticket.clone(),
+        (None, []) => return ToolOutcome::Failed(ToolError::told("no call waits")),
+        (None, several) => {
+            let lines: Vec<_> = several.iter().map(line).collect();
+            let told = format!("several calls wait; say which `ticket`:\n{}", lines.join("\n"));
+            return ToolOutcome::Failed(ToolError::told(told));
+        }
+    };
+    if approves && confirm == Confirm::Person {
+        return ToolOutcome::Denied { reason: a_person(&ticket, &names) };
+    }
+    let decision = if approves {
+        Decision::Approve
+    } else {
+        let reason = which.reason.filter(|reason| !reason.trim().is_empty());
+        Decision::Deny { reason: reason.unwrap_or_else(|| "it was taken back".to_owned()) }
+    };
+    redeem(&desk, context.caller().clone(), ticket, decision).await
+}
+
+async fn redeem(desk: &Desk, caller: Caller, ticket: TicketId, decision: Decision) -> ToolOutcome {
+    let refused = matches!(decision, Decision::Deny { .. });
+    let run = Run::default();
+    let (caller, ticket) = (&caller, &ticket);
+    let options = BatchOptions::default();
+    let redemption = Redemption { caller, ticket, decision, run: &run, options };
+    match desk.executor().redeem(&desk.catalog(caller), redemption).await {
+        Ok(_) if refused => {
+            ToolOutcome::Done(Content::text("The call was taken back: it will not run."))
+        }
+        Ok(response) => response.outcome,
+        Err(error) => ToolOutcome::Failed(ToolError::told(error.to_string())),
+    }
+}
+
+fn a_person(ticket: &TicketId, names: &Names) -> String {
+    format!(
+        "a person has to say yes, and not by way of a model: ask the user to decide (at the program \
+         they use, by `toolcrib approve {ticket}`, or by `POST /v1/tickets/{ticket}`). `{}` takes \
+         the call back",
+        names.clear
+    )
+}
