@@ -195,9 +195,7 @@ impl Plan {
     pub fn why(&self, name: &str) -> Option<Why> {
         if let Some(extra) = self.0.beside.position(name).and_then(|at| self.0.beside.tools.get(at))
         {
-            let (because, exposure) = (Because::Discovery, extra.exposure);
-            let standing = Standing::Visible { because, exposure };
-            return Some(Why::listed(self, &extra.listed, standing, false));
+            return Some(self.why_extra(extra));
         }
         let Some(place) = self.0.catalog.place(name) else {
             let kept_out = self.0.catalog.quarantined().iter();
@@ -207,11 +205,18 @@ impl Plan {
         Some(self.why_at(place, self.0.catalog.at(place)?))
     }
 
-    /// The reasons of the whole catalog, the quarantined last.
+    /// The reasons of the whole catalog, then those of what stands beside it, the quarantined last.
     pub fn reasons(&self) -> Vec<Why> {
         let listed = (0u32..).zip(self.0.catalog.tools());
         let kept_out = self.0.catalog.quarantined().iter().map(Why::quarantined);
-        listed.map(|(place, tool)| self.why_at(place, tool)).chain(kept_out).collect()
+        let listed = listed.map(|(place, tool)| self.why_at(place, tool));
+        let beside = self.0.beside.tools.iter().map(|extra| self.why_extra(extra));
+        listed.chain(beside).chain(kept_out).collect()
+    }
+
+    fn why_extra(&self, Extra { listed, exposure }: &Extra) -> Why {
+        let (because, exposure) = (Because::Discovery, *exposure);
+        Why::listed(self, listed, Standing::Visible { because, exposure }, false)
     }
 
     fn why_at(&self, place: u32, tool: &Listed) -> Why {

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use toolcrib_core::{
     AskBeforeDestroying, Assembly, BatchOptions, BoxFuture, Call, Caller, Catalog, Conflict,
-    Content, CribLimits, Decision, Executor, Fields, Following, Inquiry, Ledger, LedgerError,
-    Parked, Plan, PlanError, Policy, Redemption, Report, Request, Response, ResultHandle, Run,
-    Said, Shelf, Source, SourceId, Stock, TicketError, TicketId, Tool, ToolError, Toolset, Visitor,
-    Witness,
+    Content, CribLimits, Decision, Discovery, Executor, Fields, Following, Inquiry, Ledger,
+    LedgerError, Parked, Plan, PlanError, Policy, Redemption, Report, Request, Response,
+    ResultHandle, Run, Said, Shelf, Source, SourceId, Stock, TicketError, TicketId, Tool,
+    ToolError, Toolset, Visitor, Witness,
 };
 
 use crate::catalog::{Judge, LOAD_DEADLINE, Placed, Publisher, SourceState};
@@ -28,6 +29,8 @@ pub struct Crib {
     only: Arc<ArcSwapOption<BTreeSet<SourceId>>>,
     showcase: Arc<ArcSwap<Showcase>>,
     desk: Arc<Desk>,
+    /// Whether this crib or a view of it decides by counted tokens.
+    weighs: Arc<AtomicBool>,
 }
 
 /// Where the catalog comes from.
@@ -80,6 +83,11 @@ impl Crib {
         if let Tools::Published(publisher) = &self.tools {
             publisher.start().await;
             publisher.watch();
+            if self.weighs.load(Ordering::Relaxed) {
+                let catalog = publisher.catalog();
+                // Whoever plans first would have to wait for it; nothing is lost if it breaks.
+                let _ = discovery::aside(move || discovery::prepare_weights(&catalog)).await;
+            }
         }
     }
 
@@ -155,6 +163,9 @@ impl Crib {
 
     /// Says how the tools are shown to whoever does not say it; see [`Showcase`].
     pub fn show_as(&self, showcase: Showcase) {
+        if showcase.mode == Discovery::Auto {
+            self.weighs.store(true, Ordering::Relaxed);
+        }
         self.showcase.store(Arc::new(showcase));
     }
 
@@ -287,13 +298,14 @@ impl Crib {
         let (from, reads) = (tools.clone(), reading.clone());
         let catalog = move |caller: &Caller| shown(&from, reads.as_ref(), caller);
         let desk = Desk::new(Arc::clone(&executor), catalog);
-        let (only, showcase) = (Arc::default(), Arc::default());
-        Self { tools, executor, reading, only, showcase, desk }
+        let (only, showcase, weighs) = (Arc::default(), Arc::default(), Arc::default());
+        Self { tools, executor, reading, only, showcase, desk, weighs }
     }
 
     fn with(&self, executor: Executor, only: Option<Arc<BTreeSet<SourceId>>>) -> Self {
         let (tools, reading) = (self.tools.clone(), self.reading.clone());
-        let crib = Self::put_together(tools, shared(executor), reading);
+        let mut crib = Self::put_together(tools, shared(executor), reading);
+        crib.weighs = Arc::clone(&self.weighs);
         crib.only.store(only);
         crib
     }

@@ -26,6 +26,7 @@ use crate::rules::Patterns;
 pub(crate) use discover::aside;
 pub use find::{Finding, Findings, Need, Search, find};
 pub(crate) use meta::Desk;
+pub(crate) use weigh::prepare as prepare_weights;
 
 /// How the tools of a crib, or of a profile of it, are shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -106,6 +106,11 @@ impl Why {
 impl Standing {
     fn in_words(self, plan: &Plan) -> (&'static str, String) {
         match self {
+            Self::Visible { because: Because::Discovery, exposure: Exposure::Hidden } => {
+                let text = "it handles the calls that wait for a person; it is not listed, and \
+                            answers whoever calls it by its name";
+                ("discovery", text.to_owned())
+            }
             Self::Visible { because, exposure } => {
                 let (rule, text) = because.in_words();
                 let shown = match exposure {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde_json::json;
 use toolcrib_core::{Catalog, Discovery, Exposure, Fingerprint, Listed, Shown};
@@ -60,13 +60,22 @@ fn over(tokens: usize, turns: f64) -> f64 {
     tokens * (1.0 + CACHED * (turns - 1.0))
 }
 
+/// Counts the tools of a snapshot, if they are not counted yet.
+pub(crate) fn prepare(catalog: &Catalog) {
+    let _ = weights(catalog).0.get_or_init(|| catalog.loaded().iter().map(weight).collect());
+}
+
+fn weights(catalog: &Catalog) -> Arc<Weights> {
+    catalog.memo(|_| Weights::default())
+}
+
 /// `visible`: the places of the tools that are, and whether each is of the core.
 pub(super) fn weigh(
     catalog: &Catalog,
     visible: impl Iterator<Item = (usize, bool)>,
     defers: bool,
 ) -> Shown {
-    let weights = catalog.memo(|_| Weights::default());
+    let weights = weights(catalog);
     let weights = weights.0.get_or_init(|| catalog.loaded().iter().map(weight).collect());
     let (mut all, mut core) = (0, 0);
     for (place, is_core) in visible {
