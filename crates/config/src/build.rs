@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use toolcrib_core::{CribLimits, Policy, Redactor, Secret, Source, SourceId};
 use toolcrib_engine::catalog::{LOAD_DEADLINE, Placed};
+use toolcrib_engine::discovery::Showcase;
 use toolcrib_engine::rules::{Glob, Rules};
 
 use self::fitted::{Fit, Fitted, Owner};
@@ -30,6 +31,7 @@ pub struct Built {
     pub sources: Vec<Placed>,
     pub policy: Arc<dyn Policy>,
     pub limits: CribLimits,
+    pub showcase: Showcase,
     /// The profiles of the file.
     pub views: BTreeMap<String, View>,
     /// By profile, the sources that it names.
@@ -51,6 +53,18 @@ pub struct View {
     /// The strictest of the profile and of the rules at the top of the file.
     pub policy: Arc<dyn Policy>,
     pub limits: CribLimits,
+    pub showcase: Showcase,
+}
+
+impl Built {
+    /// Whether both show their tools in the same way, in every profile.
+    pub(crate) fn shows_as(&self, other: &Self) -> bool {
+        let all = |built: &Self| -> Vec<_> {
+            let views = built.views.values().map(|view| view.showcase.clone());
+            views.chain([built.showcase.clone()]).collect()
+        };
+        self.views.keys().eq(other.views.keys()) && all(self) == all(other)
+    }
 }
 
 /// A source that could not be made, and why: names references and never a value.
@@ -98,7 +112,8 @@ impl Config {
             let policy = policy::policy(&own, Some(profile));
             let max_calls = profile.max_calls.unwrap_or(self.limits.max_calls);
             let limits = CribLimits { max_calls, ..self.limits.clone() };
-            (name.clone(), View { policy, limits })
+            let showcase = profile.showcase.clone();
+            (name.clone(), View { policy, limits, showcase })
         });
         let named = self.profiles.iter().filter_map(|(name, profile)| {
             Some((name.clone(), profile.sources.as_ref()?.iter().cloned().collect()))
@@ -115,6 +130,7 @@ impl Config {
             sources: kept.iter().map(placed).collect(),
             policy: policy::policy(&own, None),
             limits: self.limits.clone(),
+            showcase: self.showcase.clone(),
             views: views.collect(),
             named: named.collect(),
             failed: kept.iter().filter_map(Kept::failed).collect(),

@@ -47,6 +47,7 @@ pub(crate) fn file(file: &File, folder: &Path, findings: &mut Findings<'_, '_>) 
     let limits = check.limits(&file.limits, &top.key("limits"));
     let overrides = check.overrides(&file.tool);
     let rules = check.rules("the top of the file", &top);
+    let showcase = check.showcase(file.discovery, &file.eager, file.confirm, &top);
     let profiles = check.profiles(&file.profile);
     let assign = check.assign(&file.assign, &sources);
     let points = check.points;
@@ -55,6 +56,7 @@ pub(crate) fn file(file: &File, folder: &Path, findings: &mut Findings<'_, '_>) 
         bounds,
         limits,
         rules,
+        showcase,
         profiles,
         assign,
         log,

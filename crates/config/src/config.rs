@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use toolcrib_core::{Catalog, CribLimits, Secret, SourceId, ToolName};
+use toolcrib_engine::discovery::Showcase;
 use toolcrib_engine::rules::Rules;
 
 use crate::build::overrides::Override;
@@ -29,6 +30,8 @@ pub struct Config {
     pub limits: CribLimits,
     /// The rules at the top of the file, if there are any.
     pub rules: Option<Rules>,
+    /// How tools are shown where no profile is chosen.
+    pub showcase: Showcase,
     pub profiles: BTreeMap<String, Profile>,
     /// Which tools an agent may use, by the name of the agent: for hosts that ask. Nothing is
     /// decided by it here.
@@ -68,6 +71,7 @@ pub struct Profile {
     pub rules: Option<Rules>,
     /// Calls of one batch that run.
     pub max_calls: Option<usize>,
+    pub showcase: Showcase,
 }
 
 /// One source of the file.

@@ -112,7 +112,7 @@ impl Live {
         if let Some(witness) = witness {
             builder = builder.witness(witness);
         }
-        let crib = builder.open();
+        let crib = builder.showcase(view.showcase).open();
         crib.narrow(profile.as_ref().and_then(|profile| built.named.get(profile)).cloned());
         let views = RwLock::new(views(&crib, &built, &adapt));
         let secrets = RwLock::new(Arc::clone(&built.redactor));
@@ -171,8 +171,13 @@ impl Live {
         let gone = before.secrets.iter().filter(|old| !built.secrets.contains(old));
         self.maker.learned().learn(gone);
         *self.secrets.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&built.redactor);
+        let is_shown_anew = !before.shows_as(&built);
+        self.crib.show_as(view.showcase);
         // The crib changes before it waits for what is new, so this holds if nobody waits on.
         *before = built;
+        if is_shown_anew {
+            self.crib.tell_change();
+        }
         self.crib.replace(sources, view.policy, view.limits).await;
         Ok(change)
     }
@@ -192,7 +197,11 @@ fn ruled(mut built: Built, config: &Config, rules: Option<&Rules>) -> Built {
 
 fn view(built: &Built, profile: Option<&str>) -> Result<View, Refused> {
     match profile {
-        None => Ok(View { policy: Arc::clone(&built.policy), limits: built.limits.clone() }),
+        None => Ok(View {
+            policy: Arc::clone(&built.policy),
+            limits: built.limits.clone(),
+            showcase: built.showcase.clone(),
+        }),
         Some(name) => {
             built.views.get(name).cloned().ok_or_else(|| Refused::Profile(name.to_owned()))
         }
@@ -201,8 +210,9 @@ fn view(built: &Built, profile: Option<&str>) -> Result<View, Refused> {
 
 fn views(crib: &Crib, built: &Built, adapt: &Adapt) -> BTreeMap<String, Crib> {
     let view = |(name, view): (&String, &View)| {
-        let View { policy, limits } = adapt(Some(name), view.clone());
+        let View { policy, limits, showcase } = adapt(Some(name), view.clone());
         let crib = crib.under(policy, limits).named(name);
+        crib.show_as(showcase);
         crib.narrow(built.named.get(name).cloned());
         (name.clone(), crib)
     };

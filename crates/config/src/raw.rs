@@ -21,7 +21,7 @@ pub(crate) use self::bounds::Bounds;
 pub(crate) use self::front::{Issuer, Key, Server, Tls};
 pub(crate) use self::mcp::{Mcp, OAuth, Share};
 pub(crate) use self::openapi::{Auth, By, Grant, OpenApi, Toolsets};
-pub(crate) use self::profile::Profile;
+pub(crate) use self::profile::{Confirm, Mode, Profile};
 pub(crate) use self::scalar::{PauseText, SECRET, SecretText, SizeText};
 pub(crate) use self::seen::{Audit, FormWord, LevelWord, Log, Telemetry};
 pub(crate) use self::source::{Basics, Source};
@@ -59,6 +59,12 @@ pub(crate) struct File {
     pub(crate) ask: Vec<String>,
     /// Patterns of the tools that never run. Of all that matches, the strictest wins.
     pub(crate) deny: Vec<String>,
+    /// How tools are shown to a model: `direct` if not set.
+    pub(crate) discovery: Option<Mode>,
+    /// Patterns of the tools that are shown in full in any case.
+    pub(crate) eager: Vec<String>,
+    /// Who says yes to a call that is to be asked about: `person` if not set.
+    pub(crate) confirm: Option<Confirm>,
     /// More rules, each with conditions on the caller.
     pub(crate) rule: Vec<rules::Rule>,
     /// What the rules must say; otherwise the file is not used.

@@ -14,8 +14,7 @@ use crate::schema::SCHEMA;
 use crate::suspicion;
 
 /// What the design names and this version does not do.
-const LATER: [&str; 10] =
-    ["a2a", "builtin", "desk", "max_tools", "split", "lazy", "auto", "code", "budget", "discovery"];
+const LATER: [&str; 7] = ["a2a", "builtin", "desk", "max_tools", "split", "code", "budget"];
 
 /// References within references, as many as a schema of ours can have.
 const DEEPEST_REFERENCE: usize = 8;

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use toolcrib_core::SourceId;
-use toolcrib_engine::rules::instead;
+use toolcrib_core::{Discovery, SourceId};
+use toolcrib_engine::discovery::{Confirm, Showcase};
+use toolcrib_engine::rules::{Patterns, Wrong, instead};
 
 use super::Check;
 use crate::config::Profile;
@@ -32,6 +33,32 @@ impl Check<'_, '_, '_> {
             profiles.insert(name.clone(), profile);
         }
         profiles
+    }
+
+    /// How tools are shown.
+    pub(super) fn showcase(
+        &mut self,
+        mode: Option<raw::Mode>,
+        eager: &[String],
+        confirm: Option<raw::Confirm>,
+        place: &Place,
+    ) -> Showcase {
+        let mode = match mode {
+            None | Some(raw::Mode::Direct) => Discovery::Direct,
+            Some(raw::Mode::Lazy) => Discovery::Lazy,
+            Some(raw::Mode::Auto) => Discovery::Auto,
+        };
+        let confirm = match confirm {
+            None | Some(raw::Confirm::Person) => Confirm::Person,
+            Some(raw::Confirm::Model) => Confirm::Model,
+        };
+        let eager = Patterns::read(eager).unwrap_or_else(|wrong| {
+            for Wrong { index, what, cure } in wrong {
+                self.problem(&place.key("eager").index(index), what, cure);
+            }
+            Patterns::default()
+        });
+        Showcase { mode, eager, confirm }
     }
 
     fn profile(
@@ -65,7 +92,9 @@ impl Check<'_, '_, '_> {
             self.findings.warning(place, message, "add `allow = [\"*\"]` or what it may use");
         }
         let rules = self.rules(&format!("profile `{name}`"), place);
+        let showcase = self.showcase(raw.discovery, &raw.eager, raw.confirm, place);
         Profile {
+            showcase,
             sources: raw.sources.as_ref().map(|ids| ids.iter().map(SourceId::new).collect()),
             rules,
             max_calls: raw.max_calls.map(|most| usize::try_from(most).unwrap_or(usize::MAX)),

@@ -15,14 +15,31 @@ pub(crate) struct Profile {
     pub(crate) ask: Vec<String>,
     /// Patterns of the tools that never run.
     pub(crate) deny: Vec<String>,
-    /// How tools are shown to a model.
-    pub(crate) discovery: Option<Discovery>,
+    /// How tools are shown to a model, as at the top of the file.
+    pub(crate) discovery: Option<Mode>,
+    /// Patterns of the tools that are shown in full in any case.
+    pub(crate) eager: Vec<String>,
+    /// Who says yes to a call that is to be asked about.
+    pub(crate) confirm: Option<Confirm>,
     /// Calls of one batch that run; the rest is answered "not run".
     pub(crate) max_calls: Option<u32>,
 }
 
+/// How tools are shown to a model: all of them in full, or a core in full and the others by a
+/// search, or whichever of these costs less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Discovery {
+pub(crate) enum Mode {
     Direct,
+    Lazy,
+    Auto,
+}
+
+/// Who says yes to a call that is to be asked about: a person, by a door that the model has no hand
+/// on; or the model, which is trusted to pass on what a person said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Confirm {
+    Person,
+    Model,
 }

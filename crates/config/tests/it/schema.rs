@@ -44,7 +44,7 @@ fn the_schema_refuses_what_the_reader_refuses() {
         "[[source]]\nid = \"a\"\nmcp = { share = \"everybody\" }",
         "[limits]\nmax_calls = -1",
         "[limits]\ntimeout = \"soon\"",
-        "[profile.p]\ndiscovery = \"lazy\"",
+        "[profile.p]\ndiscovery = \"code\"",
         "[[tests]]\ntool = \"now\"\nexpect = \"maybe\"",
     ] {
         assert!(!compiled.is_valid(&json(wrong)), "{wrong}");
