@@ -13,6 +13,16 @@ pub trait Dialect: Send + Sync {
     /// As in [`NAMES`](crate::NAMES).
     fn name(&self) -> &'static str;
 
+    /// Whether the API can hold definitions back until its model looks for them.
+    fn defers(&self) -> bool {
+        false
+    }
+
+    /// What of the tools stands in the context of the model before it has looked for any.
+    fn upfront(&self, rendering: &Rendering) -> Value {
+        rendering.tools.clone()
+    }
+
     /// The tools of a plan, made once and kept in the plan.
     fn rendering(&self, plan: &Plan) -> Arc<Rendering>;
 

@@ -29,6 +29,16 @@ impl Dialect for Anthropic {
         Self::NAME
     }
 
+    fn defers(&self) -> bool {
+        true
+    }
+
+    /// Source: what is held back is not in the prompt until a search names it.
+    fn upfront(&self, rendering: &Rendering) -> Value {
+        let tools = rendering.tools.as_array().into_iter().flatten();
+        tools.filter(|tool| tool.get("defer_loading") != Some(&true.into())).cloned().collect()
+    }
+
     fn rendering(&self, plan: &Plan) -> Arc<Rendering> {
         kept(plan, (Self::NAME, self.strict as u8), || definitions::render(plan, self.strict))
     }

@@ -40,6 +40,26 @@ impl Dialect for OpenAiResponses {
         Self::NAME
     }
 
+    fn defers(&self) -> bool {
+        true
+    }
+
+    /// Of a function that is held back by itself the model sees name and description, of a
+    /// namespace its own.
+    fn upfront(&self, rendering: &Rendering) -> Value {
+        let tools = rendering.tools.as_array().into_iter().flatten();
+        let shown = tools.map(|tool| {
+            let is_held_back = tool.get("defer_loading") == Some(&true.into())
+                || tool.get("type").is_some_and(|kind| kind == "namespace");
+            if is_held_back {
+                json!({ "name": tool.get("name"), "description": tool.get("description") })
+            } else {
+                tool.clone()
+            }
+        });
+        shown.collect()
+    }
+
     fn rendering(&self, plan: &Plan) -> Arc<Rendering> {
         let options = self.strict as u8 + 2 * self.deferred as u8;
         kept(plan, (Self::NAME, options), || definitions::render(plan, *self))
