@@ -12,6 +12,7 @@ const LONGEST: usize = 1_000;
 
 /// The question as a form. `parked` is what will run: that is shown and not what was sent.
 pub(super) fn form(tool: &str, pending: &Pending, parked: Option<&Parked>) -> Value {
+    let tool = parked.map_or(tool, |parked| parked.tool.as_str());
     let arguments = parked.map(|parked| parked.arguments.clone().into_value());
     let arguments = arguments.map(|arguments| shown(&arguments.to_string()));
     let message = format!(

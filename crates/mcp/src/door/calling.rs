@@ -29,7 +29,10 @@ pub(super) struct Calling {
     pub(super) line: Line,
     plan: Plan,
     visit: Visit,
+    /// As the client named it.
     tool: String,
+    /// The tool that it means, where it goes through another one.
+    meant: Option<String>,
     trace: Option<Trace>,
     /// The caller's own name for the call.
     key: Option<String>,
@@ -74,7 +77,8 @@ pub(super) async fn answer(
     let Entrance { caller, profile, key, .. } = entrance;
     let key = once::key(key.as_deref(), marks.key)?;
     let visit = Visit { caller, profile, digest: digest(&tool, arguments.as_ref()) };
-    let calling = Calling { room: Arc::clone(room), line, plan, visit, tool, trace, key };
+    let meant = plan.meant(&tool, arguments.as_ref());
+    let calling = Calling { room: Arc::clone(room), line, plan, visit, tool, meant, trace, key };
     let answer = match back {
         Some((state, answers)) if calling.line.client.is_modern => {
             calling.take_up(&state, answers).await?
@@ -88,7 +92,7 @@ pub(super) async fn answer(
 impl Calling {
     /// Whether the tool is one that no request is held open for, and this client takes no tasks.
     fn needs_a_task(&self) -> bool {
-        let planned = self.plan.get(&self.tool);
+        let planned = self.plan.get(self.meant.as_ref().unwrap_or(&self.tool));
         !self.line.client.takes_tasks
             && planned.is_some_and(|tool| tasks::is_required(&tool.listed.spec))
     }

@@ -19,8 +19,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use toolcrib_core::{
-    About, BatchOptions, Caller, Fields, Inquiry, Kind, LogLevel, Plan, Request, Said, Trace,
-    Visitor,
+    About, BatchOptions, Caller, Discovery, Fields, Inquiry, Kind, LogLevel, Plan, Request, Said,
+    Trace, Visitor,
 };
 
 use super::attentive::Carried;
@@ -62,6 +62,8 @@ pub(super) struct Entrance {
     pub(super) session: Option<Arc<str>>,
     /// Where the request stands in a trace; `None`: nobody keeps any.
     pub(super) trace: Option<Trace>,
+    /// How the client wants the tools shown; `None`: as the crib has it.
+    pub(super) discovery: Option<Discovery>,
     /// What the client calls this one call, so that sending it again does not run it again.
     pub(super) key: Option<Arc<Value>>,
 }
@@ -73,7 +75,8 @@ impl Room {
     }
 
     pub(super) fn plan(&self, entrance: &Entrance) -> Result<Plan, ErrorData> {
-        let request = Request { session: entrance.session.clone(), ..Request::default() };
+        let (session, discovery) = (entrance.session.clone(), entrance.discovery);
+        let request = Request { session, discovery, ..Request::default() };
         let plan = self.house.plan(&entrance.caller, entrance.profile.as_deref(), request);
         plan.map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }

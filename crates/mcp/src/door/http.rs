@@ -12,7 +12,7 @@ use http::header::{HOST, ORIGIN, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
-use toolcrib_core::{Caller, Trace};
+use toolcrib_core::{Caller, Discovery, Trace};
 use toolcrib_json::repair::read_strict;
 
 use super::attentive::{self, Carried};
@@ -24,7 +24,9 @@ use super::short::{Hosts, Plain};
 
 pub(super) const SESSION: &str = "mcp-session-id";
 /// Who reads the first of two and who reads the last would not mean the same.
-const ONCE: [&str; 4] = [SESSION, "mcp-protocol-version", "mcp-method", "mcp-name"];
+const ONCE: [&str; 5] = [SESSION, "mcp-protocol-version", "mcp-method", "mcp-name", DISCOVERY];
+/// In it a client says how it wants the tools shown.
+const DISCOVERY: &str = "toolcrib-discovery";
 
 #[derive(Clone)]
 struct Porch(Arc<Inner>);
@@ -97,7 +99,8 @@ impl Inner {
         }
         let listens = message.as_ref().and_then(attentive::wanted);
         let is_alone = session.is_none();
-        let entrance = Entrance { caller, profile, session, trace, key };
+        let discovery = discovery(request.headers())?;
+        let entrance = Entrance { caller, profile, session, trace, discovery, key };
         let plain = message.filter(|_| is_alone);
         let plain = plain.and_then(|message| Plain::of(&self.hosts, request.headers(), message));
         if let Some(plain) = plain {
@@ -198,4 +201,15 @@ fn refused(status: StatusCode, told: &str) -> Response {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
     }
     response
+}
+
+/// How the client wants the tools shown, if it says so.
+fn discovery(headers: &HeaderMap) -> Result<Option<Discovery>, (StatusCode, &'static str)> {
+    let Some(word) = headers.get(DISCOVERY) else { return Ok(None) };
+    match word.as_bytes() {
+        b"direct" => Ok(Some(Discovery::Direct)),
+        b"lazy" => Ok(Some(Discovery::Lazy)),
+        b"auto" => Ok(Some(Discovery::Auto)),
+        _ => Err((StatusCode::BAD_REQUEST, "`toolcrib-discovery` is direct, lazy or auto")),
+    }
 }

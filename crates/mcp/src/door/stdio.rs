@@ -46,6 +46,7 @@ pub(super) async fn serve(
         profile: profile.map(Arc::from),
         session: Some(session.into()),
         trace: None,
+        discovery: None,
         key: None,
     };
     let (reader, writer) = pipes;

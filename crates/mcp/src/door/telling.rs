@@ -47,7 +47,10 @@ impl Telling<'_> {
             |refusal: &Refusal| refusal.code == Refusal::CLIENT_LACKS && self.client.is_modern;
         let is_sole = || self.house.sole(self.visit.profile.as_deref()).is_some();
         let refusal = error.refusal.as_deref();
-        error.kind == ErrorKind::UnknownTool
+        // A model that names a wrong tool to one that passes calls on is to read what it did.
+        let is_relay =
+            || self.plan.beside().relay.as_ref().is_some_and(|relay| relay.as_str() == self.tool);
+        (error.kind == ErrorKind::UnknownTool && !is_relay())
             || refusal.is_some_and(|refusal| lacks(refusal) || is_sole())
     }
 

@@ -12,6 +12,7 @@ mod pipes;
 mod plain;
 mod python;
 mod raw;
+mod relayed;
 mod shelves;
 mod sleeping;
 mod suite;

@@ -11,7 +11,7 @@ use super::support::open;
 use super::wire::{Reply, modern, send};
 
 /// What a client sees of a reply, without what is another each time.
-fn seen(reply: &Reply) -> (u16, Option<&str>, Value) {
+pub(super) fn seen(reply: &Reply) -> (u16, Option<&str>, Value) {
     let mut answer = reply.answer();
     for place in ["/result/requestState", "/result/_meta/toolcrib~1ticket"] {
         if let Some(name) = answer.pointer_mut(place) {
