@@ -174,7 +174,8 @@ pub(super) fn means(
     let global = global.clone();
     let adapt = move |profile: Option<&str>, view: View| {
         let limits = limits(&global, &view.limits);
-        View { policy: Arc::new(Scoped::new(profile, view.policy)), limits }
+        let policy = Arc::new(Scoped::new(profile, view.policy));
+        View { policy, limits, showcase: view.showcase }
     };
     Ok(Means {
         lookup: Arc::new(config::Outside),

@@ -70,7 +70,10 @@ fn further(asked: &Asked, profile: Option<&str>) -> Result<(), Problem> {
     let crib = asked.crib(profile)?;
     let sees = |caller: &Caller| {
         let plan = crib.plan(caller, toolcrib::Request::default());
-        plan.is_ok_and(|plan| plan.get(name).is_some())
+        plan.is_ok_and(|plan| {
+            let meant = plan.meant(name, message.pointer("/params/arguments"));
+            plan.get(meant.as_deref().unwrap_or(name)).is_some()
+        })
     };
     let scope = needed(profile);
     let mut more = asked.caller.clone();

@@ -94,6 +94,7 @@ pub(crate) fn why() -> Value {
         ("tool", text()),
         ("source", text()),
         ("visible", flag()),
+        ("exposure", json!({ "enum": ["listed", "deferred", "hidden", null] })),
         ("forced", flag()),
         ("stale", flag()),
         ("rule", text()),
@@ -108,6 +109,16 @@ pub(crate) fn plan() -> Value {
         ("forced", list(&text())),
         ("guidance", anything()),
         ("warnings", list(&text())),
+        ("discovery", shown()),
+    ])
+}
+
+/// How the tools of a plan are shown, and why.
+fn shown() -> Value {
+    object(&[
+        ("mode", json!({ "enum": ["direct", "lazy"] })),
+        ("rest", json!({ "enum": ["listed", "deferred", "hidden"] })),
+        ("because", text()),
     ])
 }
 

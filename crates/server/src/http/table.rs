@@ -27,7 +27,7 @@ const fn limit(largest: usize) -> Parameter {
 pub(crate) static ROUTES: &[Route] = &[
     get("/v1/tools", "list_tools", tools::list, "List the tools that the caller may see.")
         .query(&[
-            text("q", "Words that all occur in name, summary, description or tags."),
+            text("q", "What the tools are to do, in plain words; the best come first."),
             text("category", "Only tools of this category."),
             text("action", "Only tools of this action."),
             text("source", "Only tools of this source."),
@@ -47,6 +47,7 @@ pub(crate) static ROUTES: &[Route] = &[
             PROFILE,
             text("choices", "Tools that the user chose, with commas between them."),
             text("disabled", "Tools that are out, with commas between them."),
+            text("discovery", "How tools are shown: `direct`, `lazy` or `auto`."),
         ])
         .answers(schemas::why)
         .problems(&[InvalidQuery, UnknownTool, UnknownProfile, NothingLeft]),

@@ -30,6 +30,27 @@ fn tools_are_listed_for_people_and_for_programs() {
 }
 
 #[test]
+fn tools_are_found_by_what_they_do_and_counted_in_tokens() {
+    let found = run(&["search", "evaluate an", "arithmetic expression", "--json"]).json();
+    assert_eq!(found["tools"][0]["name"], "calculate");
+    assert_eq!(found["tools"][0]["writes"], false);
+    let none = run(&["search", "xylophone"]);
+    assert_eq!((none.code, none.out.as_str()), (0, ""), "{none:?}");
+    let costs = run(&["cost", "--json"]).json();
+    let costs = costs["costs"].as_array().unwrap();
+    let tokens = |dialect: &str, mode: &str| {
+        let is_it = |cost: &&serde_json::Value| cost["dialect"] == dialect && cost["mode"] == mode;
+        costs.iter().find(is_it).unwrap()["tokens"].as_u64().unwrap()
+    };
+    assert!(tokens("openai-chat", "direct") > tokens("openai-chat", "lazy"));
+    assert!(tokens("anthropic", "lazy") < 100);
+    // So few tools are no reason to make a model search.
+    assert_eq!(tokens("gemini", "auto"), tokens("gemini", "direct"));
+    let plan = run(&["plan", "--discovery", "lazy", "--json"]).json();
+    assert_eq!(plan["visible"].as_array().unwrap().last().unwrap(), "clear_pending");
+}
+
+#[test]
 fn show_tells_everything_of_a_tool_and_what_to_do_about_a_wrong_name() {
     let shown = run(&["show", "calculate"]);
     assert_eq!(shown.code, 0);

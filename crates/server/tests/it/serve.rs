@@ -13,6 +13,7 @@ mod crib;
 mod crowd;
 mod doors;
 mod figures;
+mod finding;
 mod forbidden;
 mod hidden;
 mod keys;

@@ -5,7 +5,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 use toolcrib::dialect::{Dialect, NAMES, dialect};
-use toolcrib::{ChoiceScope, LONGEST_NAME, Plan, Request, Run};
+use toolcrib::{ChoiceScope, Discovery, LONGEST_NAME, Plan, Request, Run};
 
 use super::tools::Known;
 use crate::http::asked::{Asked, of_object};
@@ -27,6 +27,9 @@ pub(crate) struct PlanBody {
     disabled: Vec<String>,
     /// Tools whose definitions the model API may hold back until they are found.
     deferred: Vec<String>,
+    /// How the tools are shown; without it, as the profile has it. In lazy mode the model API holds
+    /// back what it can, and elsewhere tools are added by which a model finds and calls the rest.
+    discovery: Option<Mode>,
     /// Calls of one batch that run.
     #[serde(deserialize_with = "whole")]
     #[schemars(range(max = u32::MAX))]
@@ -109,6 +112,15 @@ enum Scope {
     Run,
 }
 
+/// How tools are shown.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Mode {
+    Direct,
+    Lazy,
+    Auto,
+}
+
 /// The dialects, and none.
 pub(crate) fn names() -> Vec<Option<&'static str>> {
     NAMES.into_iter().map(Some).chain([None]).collect()
@@ -126,7 +138,7 @@ pub(crate) fn asked_dialect(name: Option<&str>) -> Result<Option<Box<dyn Dialect
 }
 
 impl PlanBody {
-    fn request(&self) -> Request {
+    fn request(&self, wire: Option<&dyn Dialect>) -> Request {
         let request = Request {
             choices: self.choices.clone(),
             choice_scope: match self.choice_scope {
@@ -136,6 +148,12 @@ impl PlanBody {
             disabled: self.disabled.clone(),
             deferred: self.deferred.clone(),
             max_calls: self.max_calls.and_then(|most| usize::try_from(most).ok()),
+            discovery: self.discovery.map(|mode| match mode {
+                Mode::Direct => Discovery::Direct,
+                Mode::Lazy => Discovery::Lazy,
+                Mode::Auto => Discovery::Auto,
+            }),
+            defers: wire.is_some_and(Dialect::defers),
             session: self.session.as_deref().map(Into::into),
             ..Request::default()
         };
@@ -149,7 +167,7 @@ pub(crate) fn plan(asked: Asked) -> Answered {
         let wire = asked_dialect(body.dialect.as_deref())?;
         let crib = asked.crib(body.profile.as_deref())?;
         let plan = crib
-            .plan(&asked.caller, body.request())
+            .plan(&asked.caller, body.request(wire.as_deref()))
             .map_err(|error| Problem::new(Kind::NothingLeft, error.to_string()))?;
         let mut answer = told(&plan);
         if let Value::Object(fields) = &mut answer {
@@ -159,7 +177,8 @@ pub(crate) fn plan(asked: Asked) -> Answered {
             if body.why {
                 let known = Known::of(&crib, &asked.caller)?;
                 let reasons = plan.reasons().into_iter();
-                let reasons: Vec<_> = reasons.filter(|why| known.has(&why.tool)).collect();
+                let reasons: Vec<_> =
+                    reasons.filter(|why| why.rule == "discovery" || known.has(&why.tool)).collect();
                 fields.insert("why".to_owned(), json!(reasons));
             }
             let id = asked.house.plans.keep(Pinned { profile: body.profile, plan });
@@ -177,6 +196,11 @@ fn told(plan: &Plan) -> Value {
         "forced": plan.forced().map(|tool| &tool.listed.spec.name).collect::<Vec<_>>(),
         "guidance": plan.guidance(),
         "warnings": warnings,
+        "discovery": {
+            "mode": plan.shown().mode,
+            "rest": plan.shown().rest,
+            "because": plan.shown().because,
+        },
     })
 }
 

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 use toolcrib::auth::is_operator;
-use toolcrib::{Caller, Crib, Listed, Plan, Request, ToolName, ToolSpec, Why};
+use toolcrib::discovery::{Finding, Search};
+use toolcrib::{Caller, Crib, Discovery, Listed, Plan, Request, ToolName, ToolSpec, Why};
 
 use crate::http::asked::{Asked, Query};
 use crate::http::problem::{Kind, Problem};
@@ -16,17 +17,27 @@ pub(crate) const LARGEST_PAGE: usize = 1000;
 
 pub(crate) fn list(asked: Asked) -> Answered {
     Box::pin(async move {
-        let plan = plan(&asked)?;
+        let (crib, plan) = plan(&asked)?;
         let query = &asked.query;
         let limit = query.number("limit", DEFAULT_PAGE);
-        let words = words(query);
-        let fitting = plan.tools().map(|tool| tool.listed);
-        let fitting: Vec<_> = fitting.filter(|tool| fits(&tool.spec, query, &words)).collect();
+        let text = query.get("q").unwrap_or_default().trim();
+        let fitting: Vec<_> = if text.is_empty() {
+            let tools = plan.known().map(|tool| tool.listed);
+            tools.filter(|tool| fits(&tool.spec, query)).map(|tool| (tool, None)).collect()
+        } else {
+            let found = crib.find(&plan, search(text, query)).await;
+            let found = found.map_err(|error| Problem::new(Kind::Unavailable, error.message))?;
+            let tools = found.tools.into_iter().filter_map(|found| {
+                let listed = plan.get(found.name.as_str())?.listed;
+                fits(&listed.spec, query).then_some((listed, Some(found)))
+            });
+            tools.collect()
+        };
         let start = match query.get("cursor").filter(|cursor| !cursor.is_empty()) {
             None => 0,
             Some(cursor) => fitting
                 .iter()
-                .position(|tool| tool.spec.name.as_str() == cursor)
+                .position(|(tool, _)| tool.spec.name.as_str() == cursor)
                 .map(|last| last + 1)
                 .ok_or_else(|| {
                     let detail = "the cursor is none of this list: begin without one";
@@ -35,11 +46,11 @@ pub(crate) fn list(asked: Asked) -> Answered {
         };
         let page: Vec<_> = fitting.iter().skip(start).take(limit).collect();
         let mut answer = json!({
-            "tools": page.iter().map(|tool| brief(tool)).collect::<Vec<_>>(),
+            "tools": page.iter().map(|(tool, found)| brief(tool, found.as_ref())).collect::<Vec<_>>(),
             "total": fitting.len(),
         });
         let more = start + page.len() < fitting.len();
-        if let (true, Some(last), Value::Object(fields)) = (more, page.last(), &mut answer) {
+        if let (true, Some((last, _)), Value::Object(fields)) = (more, page.last(), &mut answer) {
             fields.insert("cursor".to_owned(), last.spec.name.as_str().into());
         }
         Ok(reply(&answer))
@@ -48,7 +59,7 @@ pub(crate) fn list(asked: Asked) -> Answered {
 
 pub(crate) fn show(asked: Asked) -> Answered {
     Box::pin(async move {
-        let plan = plan(&asked)?;
+        let (_, plan) = plan(&asked)?;
         let name = asked.segment();
         let listed = plan.get(name).ok_or_else(|| unknown(name))?.listed;
         let mut value = listed.spec.to_json();
@@ -68,15 +79,28 @@ pub(crate) fn why(asked: Asked) -> Answered {
             names.filter(|name| !name.is_empty()).map(ToOwned::to_owned).collect()
         };
         let (choices, disabled) = (list("choices"), list("disabled"));
-        let request = Request { choices, disabled, ..Request::default() };
+        let discovery = asked.query.get("discovery").map(mode).transpose()?;
+        let request = Request { choices, disabled, discovery, ..Request::default() };
         let crib = asked.crib(asked.query.get("profile"))?;
         let plan = crib.plan(&asked.caller, request);
         let plan = plan.map_err(|error| Problem::new(Kind::NothingLeft, error.to_string()))?;
         let name = asked.segment();
         let known = Known::of(&crib, &asked.caller)?;
-        let why = plan.why(name).filter(|why| known.has(&why.tool));
+        let why = plan.why(name).filter(|why| why.rule == "discovery" || known.has(&why.tool));
         Ok(reply(&json!(why.ok_or_else(|| unknown(name))?)))
     })
+}
+
+fn mode(word: &str) -> Result<Discovery, Problem> {
+    match word {
+        "direct" => Ok(Discovery::Direct),
+        "lazy" => Ok(Discovery::Lazy),
+        "auto" => Ok(Discovery::Auto),
+        _ => {
+            let detail = "`discovery` is `direct`, `lazy` or `auto`";
+            Err(Problem::new(Kind::InvalidQuery, detail))
+        }
+    }
 }
 
 /// The tools that a caller may hear of, whatever a request says of them.
@@ -114,43 +138,47 @@ fn unknown(name: &str) -> Problem {
     Problem::new(Kind::UnknownTool, detail)
 }
 
-/// A request without wishes.
-fn plan(asked: &Asked) -> Result<Plan, Problem> {
+/// All that this caller may call, however a model is shown it.
+fn plan(asked: &Asked) -> Result<(Crib, Plan), Problem> {
     let crib = asked.crib(asked.query.get("profile"))?;
-    let plan = crib.plan(&asked.caller, Request::default());
-    plan.map_err(|error| Problem::new(Kind::NothingLeft, error.to_string()))
+    let plan = crib.plan(&asked.caller, Request::default().show(Discovery::Direct));
+    let plan = plan.map_err(|error| Problem::new(Kind::NothingLeft, error.to_string()))?;
+    Ok((crib, plan))
 }
 
-/// The words of a search, in lower case.
-fn words(query: &Query) -> Vec<String> {
-    let text = query.get("q").unwrap_or_default().to_lowercase();
-    text.split_whitespace().map(ToOwned::to_owned).collect()
+/// What is looked for: the same search that models have.
+fn search(text: &str, query: &Query) -> Search {
+    let list = |name: &str| query.get(name).map(ToOwned::to_owned).into_iter().collect();
+    Search {
+        text: text.to_owned(),
+        categories: list("category"),
+        actions: list("action"),
+        sources: list("source"),
+        writes: None,
+        limit: LARGEST_PAGE,
+    }
 }
 
-fn fits(spec: &ToolSpec, query: &Query, words: &[String]) -> bool {
-    let is = |name: &str, value: &str| query.get(name).is_none_or(|wish| wish == value);
-    let action = query.get("action");
-    let text = || {
-        let texts = [spec.name.as_str(), &spec.summary, &spec.description, &spec.tags.join(" ")];
-        texts.join("\n").to_lowercase()
+fn fits(spec: &ToolSpec, query: &Query) -> bool {
+    let is = |name: &str, value: &str| {
+        query.get(name).is_none_or(|wish| wish.eq_ignore_ascii_case(value))
     };
+    let action = query.get("action");
+    let does = |wish: &str| spec.actions.iter().any(|action| action.eq_ignore_ascii_case(wish));
     is("category", spec.category.as_deref().unwrap_or_default())
         && is("source", spec.origin.source.as_str())
         && is("effect", spec.effect.as_str())
-        && action.is_none_or(|wish| spec.actions.iter().any(|action| action == wish))
-        && (words.is_empty() || {
-            let text = text();
-            words.iter().all(|word| text.contains(word.as_str()))
-        })
+        && action.is_none_or(does)
 }
 
 fn signature(tool: &Listed) -> String {
     toolcrib::json::schema::signature(tool.spec.name.as_str(), &tool.spec.input.value())
 }
 
-fn brief(tool: &Listed) -> Value {
+/// `found`: where a search found it.
+fn brief(tool: &Listed, found: Option<&Finding>) -> Value {
     let spec = &tool.spec;
-    json!({
+    let mut brief = json!({
         "name": spec.name,
         "title": spec.title,
         "summary": spec.summary,
@@ -161,5 +189,10 @@ fn brief(tool: &Listed) -> Value {
         "signature": signature(tool),
         "fingerprint": tool.fingerprint,
         "stale": tool.stale,
-    })
+    });
+    if let (Value::Object(fields), Some(found)) = (&mut brief, found) {
+        fields.insert("score".to_owned(), json!(found.score));
+        fields.insert("why".to_owned(), json!(found.why));
+    }
+    brief
 }
