@@ -5,6 +5,7 @@ mod audit;
 mod call;
 mod calls;
 mod connect;
+mod cost;
 mod doctor;
 mod host;
 mod interrupt;
@@ -16,6 +17,7 @@ mod policy;
 mod remote;
 mod room;
 mod run;
+mod search;
 mod serve;
 mod setup;
 mod supply;
@@ -132,6 +134,8 @@ fn answer(cli: Cli, output: &Output) -> anyhow::Result<End> {
             let deed = match &command {
                 RoomCommand::Call { .. } | RoomCommand::Run { .. } => Deed::Call,
                 RoomCommand::Tools(_)
+                | RoomCommand::Search { .. }
+                | RoomCommand::Cost { .. }
                 | RoomCommand::Show { .. }
                 | RoomCommand::Plan { .. }
                 | RoomCommand::Why { .. }
@@ -154,9 +158,12 @@ fn needed(command: &RoomCommand) -> Need<'_> {
     match command {
         RoomCommand::Call { name, .. } | RoomCommand::Show { name } => Need::Tool(name),
         RoomCommand::Doctor { sources } => Need::Sources(sources),
-        RoomCommand::Tools(filter) => Need::Sources(filter.source.as_slice()),
+        RoomCommand::Tools(filter) | RoomCommand::Search { filter, .. } => {
+            Need::Sources(filter.source.as_slice())
+        }
         RoomCommand::Login { .. } => Need::None,
-        RoomCommand::Plan { .. }
+        RoomCommand::Cost { .. }
+        | RoomCommand::Plan { .. }
         | RoomCommand::Why { .. }
         | RoomCommand::Run { .. }
         | RoomCommand::Lock { .. } => Need::All,
@@ -171,6 +178,8 @@ fn within(room: &Room, output: &Output, command: RoomCommand) -> anyhow::Result<
         }
         RoomCommand::Doctor { .. } => true,
         RoomCommand::Tools(_)
+        | RoomCommand::Search { .. }
+        | RoomCommand::Cost { .. }
         | RoomCommand::Plan { .. }
         | RoomCommand::Why { .. }
         | RoomCommand::Run { .. }
@@ -182,6 +191,10 @@ fn within(room: &Room, output: &Output, command: RoomCommand) -> anyhow::Result<
     }
     match command {
         RoomCommand::Tools(filter) => tools::list(room, output, &filter),
+        RoomCommand::Search { words, filter, action, limit } => {
+            search::search(room, output, &words.join(" "), (&filter, action, limit))
+        }
+        RoomCommand::Cost { first } => cost::cost(room, output, first),
         RoomCommand::Show { name } => tools::show(room, output, &name),
         RoomCommand::Plan { request, dialect, strict } => {
             plan::plan(room, output, &request, dialect.map(|dialect| (dialect, strict)))

@@ -185,6 +185,40 @@ Examples:
   toolcrib tools --category text
   toolcrib tools --effect read --json")]
     Tools(Filter),
+    /// Find tools by what they do.
+    #[command(after_help = "\
+The search is the one that models have in lazy mode.
+
+Examples:
+  toolcrib search 'convert a time between zones'
+  toolcrib search 'create an issue' --category issues --json")]
+    Search {
+        /// What the tools are to do, in plain words.
+        #[arg(required = true)]
+        words: Vec<String>,
+        #[command(flatten)]
+        filter: Filter,
+        /// Only the tools of this action.
+        #[arg(long)]
+        action: Option<String>,
+        /// How many to list at the most.
+        #[arg(long, default_value_t = 10, value_name = "N")]
+        limit: usize,
+    },
+    /// Tell what the tools cost in tokens, and what each way of showing them saves.
+    #[command(after_help = "\
+Counts the definitions as each model API is given them, with the tokenizer of the models of OpenAI;
+those of others count a little differently. What an API holds back is counted as what its model sees
+of it before it searches.
+
+Examples:
+  toolcrib cost
+  toolcrib cost --first 100 --json")]
+    Cost {
+        /// Count the first so many tools, and no others.
+        #[arg(long, value_name = "N")]
+        first: Option<usize>,
+    },
     /// Show one tool: its texts, its signature, its schema, its fingerprint.
     #[command(after_help = "\
 Examples:
@@ -373,6 +407,16 @@ pub(super) struct RequestWords {
     /// A tool whose definition the model API may hold back; may be repeated.
     #[arg(long, value_name = "TOOL")]
     pub(super) defer: Vec<String>,
+    /// How the tools are shown; without it, as the configuration has it.
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub(super) discovery: Option<ModeName>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ModeName {
+    Direct,
+    Lazy,
+    Auto,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

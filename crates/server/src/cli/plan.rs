@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use toolcrib::dialect::Rendering;
-use toolcrib::{Plan, Why};
+use toolcrib::{Exposure, Plan, Why};
 
 use super::End;
 use super::arguments::{DialectName, RequestWords};
@@ -17,13 +17,14 @@ pub(super) fn plan(
     words: &RequestWords,
     wire: Option<(DialectName, bool)>,
 ) -> Result<End> {
-    let plan = room.plan(words)?;
     let wire = wire.map(|(name, strict)| dialect(name, strict));
+    let plan = room.plan_for(words, wire.as_ref().is_some_and(|wire| wire.defers()))?;
     if output.json {
         let mut value = json!({
             "visible": plan.tools().map(|tool| &tool.listed.spec.name).collect::<Vec<_>>(),
             "forced": plan.forced().map(|tool| &tool.listed.spec.name).collect::<Vec<_>>(),
             "warnings": warnings(&plan),
+            "discovery": { "mode": plan.shown().mode, "because": plan.shown().because },
             "guidance": plan.guidance(),
             "why": plan.reasons(),
         });
@@ -80,10 +81,12 @@ fn warnings(plan: &Plan) -> Vec<String> {
 }
 
 fn row(why: &Why) -> [String; 3] {
-    let shown = match (why.visible, why.forced) {
-        (true, true) => "forced",
-        (true, false) => "yes",
-        (false, _) => "no",
+    let shown = match (why.exposure, why.forced) {
+        (Some(_), true) => "forced",
+        (Some(Exposure::Listed), false) => "yes",
+        (Some(Exposure::Deferred), false) => "later",
+        (Some(Exposure::Hidden), false) => "hidden",
+        (None, _) => "no",
     };
     [why.tool.to_string(), shown.to_owned(), why.because.clone()]
 }

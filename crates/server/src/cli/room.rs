@@ -13,9 +13,9 @@ use toolcrib::dialect::{Anthropic, Dialect, Gemini, OpenAiChat, OpenAiResponses,
 use toolcrib::lock::Lock;
 use toolcrib::mcp::wait_for_programs;
 use toolcrib::rules::Rules;
-use toolcrib::{Caller, ChoiceScope, Crib, CribBuilder, CribLimits, Plan, Request, Run};
+use toolcrib::{Caller, ChoiceScope, Crib, CribBuilder, CribLimits, Discovery, Plan, Request, Run};
 
-use super::arguments::{CONFIG, DialectName, Global, RequestWords, ScopeName};
+use super::arguments::{CONFIG, DialectName, Global, ModeName, RequestWords, ScopeName};
 use super::interrupt::told_to_end;
 use super::output::Output;
 use super::trust;
@@ -135,12 +135,17 @@ impl Room {
     }
 
     pub(super) fn plan(&self, words: &RequestWords) -> Result<Plan> {
-        Ok(self.crib.plan(&self.caller, request(words)?)?)
+        self.plan_for(words, false)
     }
 
-    /// The plan of a request without wishes.
+    /// The same for a model API that can hold definitions back, or cannot.
+    pub(super) fn plan_for(&self, words: &RequestWords, defers: bool) -> Result<Plan> {
+        Ok(self.crib.plan(&self.caller, request(words)?.api_defers(defers))?)
+    }
+
+    /// The plan of a request without wishes, for a person: nothing is hidden that may be called.
     pub(super) fn plain_plan(&self) -> Result<Plan> {
-        Ok(self.crib.plan(&self.caller, Request::default())?)
+        Ok(self.crib.plan(&self.caller, Request::default().show(Discovery::Direct))?)
     }
 
     /// Lets the sources end in their own way.
@@ -180,14 +185,14 @@ fn assembled(
     global: &Global,
     need: Need<'_>,
 ) -> Result<CribBuilder> {
-    let (mut policy, own) = match &global.profile {
-        None => (built.policy, built.limits),
+    let (mut policy, own, showcase) = match &global.profile {
+        None => (built.policy, built.limits, built.showcase),
         Some(name) => {
             let Some(view) = built.views.get(name) else {
                 let known: Vec<_> = built.views.keys().map(|known| format!("`{known}`")).collect();
                 bail!("there is no profile `{name}`: the file has {}", listed(&known));
             };
-            (Arc::clone(&view.policy), view.limits.clone())
+            (Arc::clone(&view.policy), view.limits.clone(), view.showcase.clone())
         }
     };
     if let Some(path) = &global.policy {
@@ -211,7 +216,7 @@ fn assembled(
         }
     };
     let sources = built.sources.into_iter().filter(|(id, ..)| wanted.contains(&id.as_str()));
-    let builder = Crib::builder().limits(limits(global, &own));
+    let builder = Crib::builder().limits(limits(global, &own)).showcase(showcase);
     Ok(sources.fold(builder, CribBuilder::placed).policy(policy))
 }
 
@@ -267,6 +272,11 @@ fn request(words: &RequestWords) -> Result<Request> {
         },
         disabled: words.disable.clone(),
         deferred: words.defer.clone(),
+        discovery: words.discovery.map(|mode| match mode {
+            ModeName::Direct => Discovery::Direct,
+            ModeName::Lazy => Discovery::Lazy,
+            ModeName::Auto => Discovery::Auto,
+        }),
         ..Request::default()
     };
     Ok(request.after(&run))

@@ -12,7 +12,7 @@ use super::room::Room;
 
 pub(super) fn list(room: &Room, output: &Output, filter: &Filter) -> Result<End> {
     let plan = room.plain_plan()?;
-    let shown = plan.tools().map(|tool| tool.listed).filter(|tool| wanted(&tool.spec, filter));
+    let shown = plan.known().map(|tool| tool.listed).filter(|tool| wanted(&tool.spec, filter));
     let shown: Vec<_> = shown.collect();
     if output.json {
         output.value(&shown.into_iter().map(brief).collect())?;
@@ -35,15 +35,20 @@ pub(super) fn list(room: &Room, output: &Output, filter: &Filter) -> Result<End>
 }
 
 fn wanted(spec: &ToolSpec, filter: &Filter) -> bool {
-    let effect = filter.effect.map(|effect| match effect {
-        EffectName::Read => "read",
-        EffectName::Write => "write",
-        EffectName::Destroy => "destroy",
-    });
+    let effect = effect(filter);
     let is = |wish: Option<&str>, value: &str| wish.is_none_or(|wish| wish == value);
     is(filter.source.as_deref(), spec.origin.source.as_str())
         && is(filter.category.as_deref(), spec.category.as_deref().unwrap_or_default())
         && is(effect, spec.effect.as_str())
+}
+
+/// The effect that is wanted, as a word.
+pub(super) fn effect(filter: &Filter) -> Option<&'static str> {
+    filter.effect.map(|effect| match effect {
+        EffectName::Read => "read",
+        EffectName::Write => "write",
+        EffectName::Destroy => "destroy",
+    })
 }
 
 fn brief(tool: &Listed) -> Value {

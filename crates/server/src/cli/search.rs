@@ -1,0 +1,51 @@
+//! `toolcrib search`: the search that models have, for people.
+
+use anyhow::{Result, anyhow};
+use serde_json::json;
+use toolcrib::discovery::{Finding, Search};
+
+use super::End;
+use super::arguments::Filter;
+use super::output::Output;
+use super::room::Room;
+use super::tools::effect;
+
+pub(super) fn search(
+    room: &Room,
+    output: &Output,
+    text: &str,
+    (filter, action, limit): (&Filter, Option<String>, usize),
+) -> Result<End> {
+    let plan = room.plain_plan()?;
+    let search = Search {
+        text: text.to_owned(),
+        categories: filter.category.iter().cloned().collect(),
+        actions: action.into_iter().collect(),
+        sources: filter.source.iter().cloned().collect(),
+        writes: None,
+        limit,
+    };
+    let found = room.runtime.block_on(room.crib.find(&plan, search));
+    let mut found = found.map_err(|error| anyhow!("{}", error.message))?;
+    let wanted = effect(filter);
+    found.tools.retain(|tool| wanted.is_none_or(|effect| tool.effect.as_str() == effect));
+    if output.json {
+        output.value(&json!({ "tools": found.tools, "total": found.total }))?;
+        return Ok(End::Done);
+    }
+    for unknown in &found.unknown {
+        let near = unknown.nearest.first();
+        let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        output.note(&format!("nothing is called `{}`{near}", unknown.name));
+    }
+    if found.tools.is_empty() {
+        output.note("nothing fits: try other words, or `toolcrib tools` for all that is there");
+        return Ok(End::Done);
+    }
+    let row = |tool: &Finding| {
+        let effect = tool.effect.as_str().to_owned();
+        [tool.name.to_string(), effect, tool.summary.clone(), tool.why.clone()]
+    };
+    output.table(["NAME", "EFFECT", "SUMMARY", "BECAUSE OF"], found.tools.iter().map(row))?;
+    Ok(End::Done)
+}
