@@ -1,5 +1,5 @@
 //! `cargo xtask bench`: those of the crates by cargo, those of the whole server by a load client,
-//! and how well tools are found.
+//! how well tools are found, and what they cost in tokens.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -8,6 +8,7 @@ use anyhow::Result;
 
 use crate::machine::{cargo, program, target};
 use crate::report::{Report, finish};
+use crate::tokens;
 
 pub(crate) fn run(words: &[String]) -> ExitCode {
     let mut report = Report::default();
@@ -16,6 +17,9 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
             report.work("bench", || load(kind, rest));
         }
         Some((kind, rest)) if kind == "retrieval" => report.work("bench", || retrieval(rest)),
+        Some((kind, [])) if kind == "tokens" => {
+            report.work("bench", tokens::run);
+        }
         _ => report.step("bench", cargo().args(["bench", "--workspace"]).args(words)),
     }
     report.end()

@@ -13,6 +13,7 @@ mod peers;
 mod report;
 mod tally;
 mod test;
+mod tokens;
 mod tools;
 
 use std::process::ExitCode;
@@ -32,6 +33,8 @@ usage: cargo xtask WORD
           what a way through `toolcrib serve` costs, against the same server asked directly
   bench soak [--minutes=N] [--rate=N] [--json]
           calls of all kinds at a steady rate, and what they leave behind
+  bench tokens
+          what 17, 100 and 1,000 tools take in a prompt, shown directly and lazily
   help    this page
 
 With CI=true in the environment, whatever had to be skipped counts as failed.";
