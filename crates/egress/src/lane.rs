@@ -83,8 +83,8 @@ impl Lanes {
 /// One connection with what drives it.
 pub(crate) struct Lane {
     sender: SendRequest<Full<Bytes>>,
-    /// `None`: it is over.
-    line: Option<Line>,
+    /// `None`: it is over. On the heap, since it is large and the futures that hold it are moved.
+    line: Option<Box<Line>>,
 }
 
 /// Why there is no answer.
@@ -97,7 +97,7 @@ pub(crate) enum Failed {
 impl Lane {
     pub(crate) async fn open(stream: TokioIo<TcpStream>) -> Result<Self, hyper::Error> {
         let (sender, line) = handshake(stream).await?;
-        Ok(Self { sender, line: Some(line) })
+        Ok(Self { sender, line: Some(Box::new(line)) })
     }
 
     /// Whether the other side has not closed it meanwhile.
@@ -165,11 +165,12 @@ impl Reading {
                 lane.drive(context);
             }
             match std::task::ready!(Pin::new(&mut self.incoming).poll_frame(context)) {
-                // Trailers say nothing to us.
-                Some(Ok(frame)) => match frame.into_data() {
-                    Ok(bytes) => return Poll::Ready(Some(Ok(bytes))),
-                    Err(_) => continue,
-                },
+                Some(Ok(frame)) => {
+                    // Trailers say nothing to us.
+                    if let Ok(bytes) = frame.into_data() {
+                        return Poll::Ready(Some(Ok(bytes)));
+                    }
+                }
                 Some(Err(error)) => {
                     self.lane = None;
                     return Poll::Ready(Some(Err(error)));

@@ -128,7 +128,8 @@ impl Ways {
                 Err(Failed::Broken(error)) => return Err(broken(error)),
             }
         }
-        let mut lane = self.open(origin).await?;
+        // Rare, and large.
+        let mut lane = Box::pin(self.open(origin)).await?;
         match lane.ask(message).await {
             Ok(response) => Ok((response, lane)),
             Err(Failed::Unsent(_, error)) => Err(broken(error).unsent()),
@@ -168,11 +169,12 @@ impl Stream for Streamed {
             Body::Driven(reading) => reading.poll_next(context),
             Body::Pooled(incoming) => loop {
                 match std::task::ready!(Pin::new(&mut *incoming).poll_frame(context)) {
-                    // Trailers say nothing to us.
-                    Some(Ok(frame)) => match frame.into_data() {
-                        Ok(bytes) => break Poll::Ready(Some(Ok(bytes))),
-                        Err(_) => continue,
-                    },
+                    Some(Ok(frame)) => {
+                        // Trailers say nothing to us.
+                        if let Ok(bytes) = frame.into_data() {
+                            break Poll::Ready(Some(Ok(bytes)));
+                        }
+                    }
                     Some(Err(error)) => break Poll::Ready(Some(Err(error))),
                     None => break Poll::Ready(None),
                 }

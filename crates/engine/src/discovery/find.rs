@@ -100,6 +100,7 @@ pub fn find(plan: &Plan, search: &Search) -> Findings {
         sources: &sources,
         tags: &[],
         writes: search.writes,
+        keep_doubtful: false,
         limit: search.limit,
     };
     let may = |place: usize| plan.shows_place(place);

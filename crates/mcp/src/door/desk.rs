@@ -413,12 +413,11 @@ impl ServerHandler for Desk {
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
         let extensions = &subscription.request_context().extensions;
-        let ahead = match Carried::taken(extensions) {
-            Some(ahead) => ahead,
-            None => {
-                let entrance = self.entrance(extensions)?;
-                Ahead::begin(&self.room, &entrance, subscription.accepted()).await
-            }
+        let ahead = if let Some(ahead) = Carried::taken(extensions) {
+            ahead
+        } else {
+            let entrance = self.entrance(extensions)?;
+            Ahead::begin(&self.room, &entrance, subscription.accepted()).await
         };
         following::listen(&self.room, ahead, subscription).await;
         Ok(())
