@@ -16,7 +16,9 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
         Some((kind, rest)) if matches!(kind.as_str(), "gateway" | "soak") => {
             report.work("bench", || load(kind, rest));
         }
-        Some((kind, rest)) if kind == "retrieval" => report.work("bench", || retrieval(rest)),
+        Some((kind, rest)) if kind == "retrieval" => {
+            report.work("bench", || retrieval(rest));
+        }
         Some((kind, [])) if kind == "tokens" => {
             report.work("bench", tokens::run);
         }

@@ -44,7 +44,7 @@ fn of_server(server: &Server) -> Option<String> {
             let words = std::iter::once(stdio.command.to_string_lossy().into_owned());
             let words = words.chain(stdio.arguments.iter().cloned());
             // As JSON, so that each word ends where it seems to.
-            let words = serde_json::Value::from_iter(words);
+            let words = words.collect::<serde_json::Value>();
             let folder = stdio.folder.as_ref();
             let folder = folder.map(|folder| format!(" in `{}`", folder.display()));
             let set = server.environment.iter();

@@ -119,8 +119,7 @@ impl Folder {
     /// The digest so far, in twelve hexadecimal digits.
     pub(crate) fn fingerprint(&self) -> String {
         let digest: [u8; 32] = self.digest.clone().finalize().into();
-        let [a, b, c, d, e, f, ..] = digest;
-        format!("{:012x}", u64::from_be_bytes([0, 0, a, b, c, d, e, f]))
+        digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
     }
 
     fn bytes(&mut self, name: &str, max: u64) -> Result<Option<Vec<u8>>, FolderError> {
