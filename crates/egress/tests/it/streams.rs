@@ -1,4 +1,5 @@
 //! Answers that are read as they come, on connections that sleep between two of them.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests")]
 
 use std::time::Duration;
 

@@ -119,7 +119,8 @@ impl Folder {
     /// The digest so far, in twelve hexadecimal digits.
     pub(crate) fn fingerprint(&self) -> String {
         let digest: [u8; 32] = self.digest.clone().finalize().into();
-        digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+        let six = digest.iter().take(6).fold(0, |all, byte| all << 8 | u64::from(*byte));
+        format!("{six:012x}")
     }
 
     fn bytes(&mut self, name: &str, max: u64) -> Result<Option<Vec<u8>>, FolderError> {

@@ -104,14 +104,12 @@ pub(crate) async fn serve(
                 let (Some(worker), Ok(stream)) = (workers.next(), stream.into_std()) else {
                     continue;
                 };
-                let (house, stop, now) = (Arc::clone(&house), stop.clone(), now.clone());
+                let (house, now, stop) = (Arc::clone(&house), now.clone(), stop.clone());
                 let tls = door.tls.clone();
                 let serving = async move {
                     let _place = place;
-                    if let Ok(stream) = TcpStream::from_std(stream) {
-                        let serving = connection::serve(stream, house, tls, stop);
-                        now.run_until_cancelled(serving).await;
-                    }
+                    let Ok(stream) = TcpStream::from_std(stream) else { return };
+                    now.run_until_cancelled(connection::serve(stream, house, tls, stop)).await;
                 };
                 connections.spawn_on(serving, worker);
             }
@@ -128,6 +126,16 @@ pub(crate) async fn serve(
         }
     }
     drop(door.listener);
+    drain(&connections, &house, &now, tell).await;
+}
+
+/// Waits for the last answers, as long as that may take.
+async fn drain(
+    connections: &TaskTracker,
+    house: &House,
+    now: &CancellationToken,
+    tell: impl Fn(&str),
+) {
     connections.close();
     let done = async {
         connections.wait().await;
