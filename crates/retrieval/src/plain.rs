@@ -55,7 +55,9 @@ impl Bm25 {
         for own in postings.values_mut() {
             let holders = real(own.len());
             let rarity = (1.0 + (count - holders + 0.5) / (holders + 0.5)).ln();
-            own.iter_mut().for_each(|(_, gain)| *gain *= rarity);
+            for (_, gain) in own {
+                *gain *= rarity;
+            }
         }
         Self { kind, postings, tools: tools.len() }
     }

@@ -63,7 +63,10 @@ pub fn table(found: &Value) -> String {
         format!("| set | search | {} |\n|---|---|{}\n", COLUMNS.join(" | "), "---|".repeat(9));
     for (set, of_set) in found["sets"].as_object().into_iter().flatten() {
         for search in ["plain BM25", "strong BM25", "toolcrib"] {
-            let cells = COLUMNS.map(|column| of_set[search][column].to_string());
+            let cells = COLUMNS.map(|column| {
+                let cell = of_set.get(search).and_then(|row| row.get(column));
+                cell.map_or_else(String::new, Value::to_string)
+            });
             let _ = writeln!(table, "| {set} | {search} | {} |", cells.join(" | "));
         }
     }

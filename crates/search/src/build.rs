@@ -32,6 +32,9 @@ const SATURATION: f32 = 2.0;
 /// Words of one field of one document that are read; nobody describes a tool with more.
 const MOST_WORDS: usize = 4096;
 
+/// Where the postings of each word begin, the postings, and the fields of each.
+type Postings = (Box<[u32]>, Box<[Posting]>, Box<[u16]>);
+
 /// A word in a field of a document, and how often.
 struct Seen {
     term: u32,
@@ -134,7 +137,7 @@ impl Reader {
     }
 
     /// What each word gives each document: BM25 over a weighted sum of fields.
-    fn postings(&mut self) -> (Box<[u32]>, Box<[Posting]>, Box<[u16]>) {
+    fn postings(&mut self) -> Postings {
         let means = self.means();
         self.seen.sort_unstable_by_key(|seen| (seen.term, seen.document, seen.field));
         let (mut starts, mut holders) = (vec![0], Vec::with_capacity(self.lexicon.len()));

@@ -83,5 +83,7 @@ fn normalise(numbers: &mut [f32]) {
     let mean = numbers.iter().sum::<f32>() / count;
     let spread = numbers.iter().map(|number| (number - mean).powi(2)).sum::<f32>() / count;
     let by = if spread > 0.0 { spread.sqrt().recip() } else { 0.0 };
-    numbers.iter_mut().for_each(|number| *number = (*number - mean) * by);
+    for number in numbers {
+        *number = (*number - mean) * by;
+    }
 }

@@ -150,19 +150,19 @@ impl Room {
 
 /// Which of two is better; of equals, the earlier document.
 pub(crate) fn better(left: Scored, right: Scored) -> Scored {
-    if order(&left, &right).is_le() { left } else { right }
+    if order(left, right).is_le() { left } else { right }
 }
 
-fn order(left: &Scored, right: &Scored) -> Ordering {
+fn order(left: Scored, right: Scored) -> Ordering {
     right.score.total_cmp(&left.score).then(left.document.cmp(&right.document))
 }
 
 /// The best ones, best first, equals in the order of the documents.
 pub(crate) fn best(mut scored: Vec<Scored>, limit: usize) -> Vec<Scored> {
     if limit < scored.len() {
-        scored.select_nth_unstable_by(limit, order);
+        scored.select_nth_unstable_by(limit, |left, right| order(*left, *right));
         scored.truncate(limit);
     }
-    scored.sort_unstable_by(order);
+    scored.sort_unstable_by(|left, right| order(*left, *right));
     scored
 }
