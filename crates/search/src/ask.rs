@@ -20,7 +20,7 @@ const MOST_SLIPS: usize = 8;
 
 /// How many places in documents are read for one question; more would take milliseconds, and what
 /// is left out is what most documents have.
-const MOST_PLACES: usize = 400_000;
+const MOST_PLACES: usize = 150_000;
 
 /// Words that begin another clause within a sentence.
 const TURNS: [&str; 9] = [

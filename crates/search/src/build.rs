@@ -51,6 +51,8 @@ struct Reader {
     lengths: Vec<[u16; 10]>,
     /// What the name and the summary of each document say.
     briefs: Lists,
+    /// The words of each document, in order.
+    contents: Lists,
     needs: Needs,
     /// The words of the document that is being read, with their fields.
     now: Vec<(u32, u8)>,
@@ -68,8 +70,9 @@ pub(crate) fn build<'a>(documents: impl IntoIterator<Item = Document<'a>>) -> In
     names.finish();
     shelves.finish();
     let (starts, postings, fields) = reader.postings();
-    let Reader { lexicon, mut briefs, mut needs, .. } = reader;
+    let Reader { lexicon, mut briefs, mut contents, mut needs, .. } = reader;
     briefs.finish();
+    contents.finish();
     needs.finish();
     Index {
         names,
@@ -77,6 +80,7 @@ pub(crate) fn build<'a>(documents: impl IntoIterator<Item = Document<'a>>) -> In
         writes: writes.into(),
         lexicon,
         briefs,
+        contents,
         needs,
         starts,
         postings,
@@ -125,6 +129,8 @@ impl Reader {
         let document = small(self.lengths.len());
         let mut lengths = [0_u16; 10];
         self.now.sort_unstable();
+        let words = self.now.chunk_by(|left, right| left.0 == right.0);
+        self.contents.push(words.filter_map(|word| Some(word.first()?.0)));
         for same in self.now.chunk_by(|left, right| left == right) {
             let Some((term, field)) = same.first().copied() else { continue };
             if let Some(length) = lengths.get_mut(usize::from(field)) {

@@ -1,7 +1,7 @@
 //! How sure it is that the best document serves a question.
 
 use crate::ask::{Asked, Word};
-use crate::explain::met;
+use crate::explain::Leads;
 use crate::index::Index;
 use crate::number::real;
 use crate::query::Way;
@@ -15,8 +15,8 @@ const BY_ANOTHER: f32 = 0.8;
 /// The most that a word gives, as a multiple of its rarity.
 const MOST_GAIN: f32 = 3.0;
 
-/// The size from which a larger catalog makes no more coincidences.
-const LARGE: usize = 5000;
+/// The sizes between which a larger catalog makes more coincidences; others were not measured.
+const SIZES: (usize, usize) = (50, 5000);
 
 /// Weights of a logistic regression over questions that tools serve and questions that none does;
 /// `crates/retrieval` measures how often they are right.
@@ -31,8 +31,9 @@ const BIAS: f32 = 0.77;
 /// document has at all: a question whose words the catalog does not know is about something else.
 /// Names and numbers in a question are values, which no catalog has to know. The larger the
 /// catalog, the more a word is met by chance.
-pub(crate) fn confidence(index: &Index, asked: &Asked, best: u32) -> f32 {
-    let strength: f32 = met(index, asked, best)
+pub(crate) fn confidence(index: &Index, asked: &Asked, leads: &Leads<'_>, best: u32) -> f32 {
+    let met = leads.met(index, best);
+    let strength: f32 = met
         .iter()
         .filter_map(|met| {
             let word = asked.words.get(met.word)?;
@@ -49,7 +50,7 @@ pub(crate) fn confidence(index: &Index, asked: &Asked, best: u32) -> f32 {
         }
     }
     let share = known / f32::max(all, 0.1);
-    let size = real(index.len().clamp(1, LARGE)).ln();
+    let size = real(index.len().clamp(SIZES.0, SIZES.1)).ln();
     let sure = STRENGTH * strength.ln_1p() + SHARE * share.ln_1p() + SIZE * size + BIAS;
     1.0 / (1.0 + (-sure).exp())
 }

@@ -2,6 +2,7 @@
 
 use crate::ask::{Asked, Word};
 use crate::index::{Index, fields};
+use crate::lexicon::Lead;
 use crate::number::{place, real};
 use crate::query::{Hit, Match, Way};
 use crate::scores::Scored;
@@ -26,28 +27,60 @@ pub(crate) struct Met {
     pub(crate) fields: u16,
 }
 
-/// What the words of a question meet in a document, in the order of the question.
-pub(crate) fn met(index: &Index, asked: &Asked, document: u32) -> Vec<Met> {
-    let best = |(at, word): (usize, &Word)| {
-        let mut best: Option<Met> = None;
-        for lead in asked.leads(word) {
-            let Some((gain, fields)) = index.posting(lead.term, document) else { continue };
-            let gain = gain * lead.weight * word.weight;
-            if best.is_none_or(|best| gain > best.gain) {
-                best = Some(Met { word: at, term: lead.term, way: lead.way, gain, fields });
+/// All that the words of a question lead to, in the order of the catalog's words.
+pub(crate) struct Leads<'a> {
+    asked: &'a Asked,
+    /// A word of the catalog, the place of one of the question that leads to it, and how.
+    sorted: Vec<(u32, usize, Lead)>,
+}
+
+impl<'a> Leads<'a> {
+    pub(crate) fn of(asked: &'a Asked) -> Self {
+        let leads = |(at, word): (usize, &'a Word)| {
+            asked.leads(word).map(move |lead| {
+                let weight = lead.weight * word.weight;
+                (lead.term, at, Lead { weight, ..*lead })
+            })
+        };
+        let mut sorted: Vec<_> = asked.words.iter().enumerate().flat_map(leads).collect();
+        sorted.sort_unstable_by_key(|(term, at, _)| (*term, *at));
+        Self { asked, sorted }
+    }
+
+    /// What the words of the question meet in a document, the best of each, in their order.
+    pub(crate) fn met(&self, index: &Index, document: u32) -> Vec<Met> {
+        let mut met: Vec<Met> = Vec::new();
+        let mut rest = self.sorted.as_slice();
+        for term in index.contents.get(place(document)) {
+            // Both are in order, and one step is cheaper than a search.
+            let from = rest.iter().position(|(lead, ..)| lead >= term).unwrap_or(rest.len());
+            rest = rest.get(from..).unwrap_or_default();
+            let here = rest.iter().take_while(|(lead, ..)| lead == term).count();
+            let (here, behind) = rest.split_at_checked(here).unwrap_or_default();
+            rest = behind;
+            if here.is_empty() {
+                continue;
             }
+            let Some((gain, fields)) = index.posting(*term, document) else { continue };
+            met.extend(here.iter().map(|(term, word, lead)| {
+                let gain = gain * lead.weight;
+                Met { word: *word, term: *term, way: lead.way, gain, fields }
+            }));
         }
-        best
-    };
-    asked.words.iter().enumerate().filter_map(best).collect()
+        met.sort_by(|left, right| {
+            left.word.cmp(&right.word).then(right.gain.total_cmp(&left.gain))
+        });
+        met.dedup_by_key(|met| met.word);
+        met
+    }
 }
 
 /// The hits with all that is said of them.
-pub(crate) fn hits(index: &Index, asked: &Asked, scored: &[Scored]) -> Vec<Hit> {
+pub(crate) fn hits(index: &Index, leads: &Leads<'_>, scored: &[Scored]) -> Vec<Hit> {
     let hit = |one: &Scored| Hit {
         document: place(one.document),
         score: one.score,
-        matched: matched(index, asked, met(index, asked, one.document)),
+        matched: matched(index, leads.asked, leads.met(index, one.document)),
         contrast: contrast(index, one.document, scored),
     };
     scored.iter().map(hit).collect()
@@ -90,6 +123,10 @@ fn contrast(index: &Index, document: u32, others: &[Scored]) -> Vec<String> {
 
 /// How much of two sorted lists is the same, from 0 to 1.
 fn likeness(left: &[u32], right: &[u32]) -> f32 {
-    let same = left.iter().filter(|term| right.binary_search(term).is_ok()).count();
+    let (mut same, mut rest) = (0, right.iter().peekable());
+    for term in left {
+        while rest.next_if(|other| *other < term).is_some() {}
+        same += usize::from(rest.next_if_eq(&term).is_some());
+    }
     2.0 * real(same) / real(left.len() + right.len()).max(1.0)
 }

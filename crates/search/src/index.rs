@@ -24,6 +24,8 @@ pub struct Index {
     pub(crate) lexicon: Lexicon,
     /// What the name and the summary of each document say.
     pub(crate) briefs: Lists,
+    /// The words of each document, in order.
+    pub(crate) contents: Lists,
     pub(crate) needs: Needs,
     /// Where the postings of a word begin; one entry more than words.
     pub(crate) starts: Box<[u32]>,
@@ -103,6 +105,15 @@ impl Index {
         let own = self.postings.get(range.clone())?;
         let at = own.binary_search_by_key(&document, |posting| posting.document).ok()?;
         Some((own.get(at)?.gain, *self.fields.get(range.start + at)?))
+    }
+
+    /// The documents that have a word in a field, in order.
+    pub(crate) fn holders(&self, term: u32, field: Field) -> impl Iterator<Item = u32> {
+        let range = self.range(term);
+        let fields = self.fields.get(range.clone()).unwrap_or_default();
+        let postings = self.postings.get(range).unwrap_or_default().iter().zip(fields);
+        let has = move |(_, fields): &(&Posting, &u16)| **fields & (1 << field.number()) != 0;
+        postings.filter(has).map(|(posting, _)| posting.document)
     }
 
     fn range(&self, term: u32) -> Range<usize> {

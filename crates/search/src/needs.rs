@@ -20,8 +20,8 @@ const FINDERS: [&str; 8] =
 /// Hits that are looked at.
 const MOST_HITS: usize = 5;
 
-/// Documents that are looked at for one argument.
-const MOST_LOOKED_AT: usize = 4096;
+/// Documents that are looked at for one argument, of those that have the thing in their name.
+const MOST_LOOKED_AT: usize = 256;
 
 /// The arguments of all documents that name one of many things.
 #[derive(Debug, Default)]
@@ -66,12 +66,14 @@ impl Needs {
     }
 }
 
-/// What the best hits need that no hit yields yet, with the tool that `may` be found and does.
+/// What the best hits need, with the tool that `may` be found and yields it.
 pub(crate) fn needs(index: &Index, hits: &[Scored], may: &dyn Fn(usize) -> bool) -> Vec<Need> {
+    let finders = FINDERS.iter().filter_map(|stem| index.lexicon.known(stem));
+    let finders: Vec<u32> = finders.collect();
     let mut needs = Vec::new();
     for hit in hits.iter().take(MOST_HITS) {
         for (argument, thing) in index.needs.of(hit.document) {
-            if let Some(from) = yields(index, hit.document, thing, may) {
+            if let Some(from) = yields(index, (hit.document, thing), &finders, may) {
                 let document = place(hit.document);
                 needs.push(Need { document, argument: argument.to_owned(), from: place(from) });
             }
@@ -80,24 +82,24 @@ pub(crate) fn needs(index: &Index, hits: &[Scored], may: &dyn Fn(usize) -> bool)
     needs
 }
 
-/// The tool that finds things of a kind: of the same source first, then the one that says least
-/// else.
-fn yields(index: &Index, whose: u32, thing: u32, may: &dyn Fn(usize) -> bool) -> Option<u32> {
+/// The tool that finds things of a kind for another: of the same source first, then the one that
+/// says least else.
+fn yields(
+    index: &Index,
+    (whose, thing): (u32, u32),
+    finders: &[u32],
+    may: &dyn Fn(usize) -> bool,
+) -> Option<u32> {
     let sources = &index.shelves.sources;
-    let finders = FINDERS.iter().filter_map(|stem| index.lexicon.known(stem));
-    let finders: Vec<u32> = finders.collect();
-    let named = |term: u32, document: u32| {
-        let posting = index.posting(term, document);
-        posting.is_some_and(|(_, fields)| fields & (1 << Field::Name.number()) != 0)
-    };
-    let candidates = index.postings(thing).iter().take(MOST_LOOKED_AT).map(|held| held.document);
-    candidates
-        .filter(|document| *document != whose && named(thing, *document))
-        .filter(|document| finders.iter().any(|finder| named(*finder, *document)))
+    let brief = |document: u32| index.briefs.get(place(document));
+    let finds = |document: u32| finders.iter().any(|term| brief(document).contains(term));
+    let named = index.holders(thing, Field::Name).take(MOST_LOOKED_AT);
+    named
+        .filter(|document| *document != whose && finds(*document))
         .filter(|document| index.needs.of(*document).all(|(_, other)| other != thing))
         .filter(|document| may(place(*document)))
         .min_by_key(|document| {
             let is_strange = sources.of(place(*document)) != sources.of(place(whose));
-            (is_strange, index.briefs.get(place(*document)).len(), *document)
+            (is_strange, brief(*document).len(), *document)
         })
 }

@@ -32,6 +32,12 @@ struct Room {
     met: Vec<u32>,
     of_clause: Vec<u32>,
     word: u32,
+    /// Whether the question has more than one clause; the shares of a single one are those of the
+    /// whole.
+    has_clauses: bool,
+    /// The most that any document has, of the whole and of the clause that is being read.
+    most_whole: f32,
+    most_clause: f32,
 }
 
 /// A document and what it is worth to the question.
@@ -42,32 +48,37 @@ pub(crate) struct Scored {
     pub(crate) score: f32,
 }
 
-/// Every document that shares a word with the question and that `lets` lets through, in no order.
-pub(crate) fn scores(index: &Index, asked: &Asked, lets: &dyn Fn(usize) -> bool) -> Vec<Scored> {
+/// The best `keep` of the documents that share a word with the question and that `lets` lets
+/// through, in no order, and how many there are.
+pub(crate) fn scores(
+    index: &Index,
+    asked: &Asked,
+    keep: usize,
+    lets: &dyn Fn(usize) -> bool,
+) -> (Vec<Scored>, usize) {
     thread_local! {
         static ROOM: RefCell<Room> = RefCell::default();
     }
+    let with = |room: &mut Room| {
+        room.read(index, asked, lets);
+        (room.best(keep.max(1)), room.met.len())
+    };
     ROOM.with(|room| match room.try_borrow_mut() {
-        Ok(mut room) => room.scores(index, asked, lets),
+        Ok(mut room) => with(&mut room),
         // `lets` searches, too.
-        Err(_) => Room::default().scores(index, asked, lets),
+        Err(_) => with(&mut Room::default()),
     })
 }
 
 impl Room {
-    fn scores(
-        &mut self,
-        index: &Index,
-        asked: &Asked,
-        lets: &dyn Fn(usize) -> bool,
-    ) -> Vec<Scored> {
+    fn read(&mut self, index: &Index, asked: &Asked, lets: &dyn Fn(usize) -> bool) {
         self.slots.clear();
         self.slots.resize(index.len(), Slot::default());
         self.met.clear();
-        self.word = 0;
+        (self.word, self.most_whole) = (0, 0.0);
+        self.has_clauses = asked.clauses.len() > 1;
         let mut seen = vec![false; asked.words.len()];
         for clause in &asked.clauses {
-            self.of_clause.clear();
             for at in clause {
                 let Some((word, seen)) = asked.words.get(*at).zip(seen.get_mut(*at)) else {
                     continue;
@@ -81,7 +92,6 @@ impl Room {
             }
             self.end_clause();
         }
-        self.finish(asked.clauses.len() > 1)
     }
 
     /// Adds what a word of the catalog gives; of the words that one of the question leads to, only
@@ -111,40 +121,53 @@ impl Room {
             if gain > slot.best {
                 let more = gain - slot.best;
                 slot.best = gain;
-                if slot.clause == 0.0 {
-                    self.of_clause.push(posting.document);
-                }
-                slot.clause += more;
                 if is_new {
                     slot.whole += more;
+                    self.most_whole = self.most_whole.max(slot.whole);
+                }
+                if self.has_clauses {
+                    if slot.clause == 0.0 {
+                        self.of_clause.push(posting.document);
+                    }
+                    slot.clause += more;
+                    self.most_clause = self.most_clause.max(slot.clause);
                 }
             }
         }
     }
 
     fn end_clause(&mut self) {
-        let slots = &mut self.slots;
-        let clause = |document: &u32| slots.get(place(*document)).map_or(0.0, |slot| slot.clause);
-        let most = self.of_clause.iter().map(clause).fold(0.0, f32::max);
-        for document in &self.of_clause {
-            if let Some(slot) = slots.get_mut(place(*document)) {
+        let most = std::mem::take(&mut self.most_clause);
+        for document in self.of_clause.drain(..) {
+            if let Some(slot) = self.slots.get_mut(place(document)) {
                 slot.share = slot.share.max(slot.clause / most);
                 slot.clause = 0.0;
             }
         }
     }
 
-    fn finish(&self, has_clauses: bool) -> Vec<Scored> {
-        let slot = |document: &u32| self.slots.get(place(*document)).copied().unwrap_or_default();
-        let most = self.met.iter().map(|document| slot(document).whole).fold(0.0, f32::max);
-        let best_clause = if has_clauses { BEST_CLAUSE } else { 0.0 };
-        let score = |document: &u32| {
-            let Slot { whole, share, .. } = slot(document);
-            let score = (whole / most + best_clause * share) / (1.0 + best_clause);
-            Scored { document: *document, score }
-        };
-        let met = self.met.iter().filter(|document| slot(document).whole > 0.0);
-        met.map(score).collect()
+    /// The best ones so far are kept, and what is below the least of them is passed over.
+    fn best(&self, keep: usize) -> Vec<Scored> {
+        let best_clause = if self.has_clauses { BEST_CLAUSE } else { 0.0 };
+        let room = keep.saturating_mul(2).saturating_add(64);
+        let mut kept: Vec<Scored> = Vec::with_capacity(room.min(self.met.len()));
+        let mut least = f32::NEG_INFINITY;
+        for document in &self.met {
+            let Some(Slot { whole, share, .. }) = self.slots.get(place(*document)) else {
+                continue;
+            };
+            let score = (whole / self.most_whole + best_clause * share) / (1.0 + best_clause);
+            if score < least {
+                continue;
+            }
+            kept.push(Scored { document: *document, score });
+            if kept.len() == room {
+                kept.select_nth_unstable_by(keep, order);
+                kept.truncate(keep);
+                least = kept.iter().map(|kept| kept.score).fold(f32::INFINITY, f32::min);
+            }
+        }
+        kept
     }
 }
 

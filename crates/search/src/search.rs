@@ -2,7 +2,7 @@
 
 use crate::ask::Asked;
 use crate::confidence::{ENOUGH, confidence};
-use crate::explain;
+use crate::explain::{self, Leads};
 use crate::filter::Filter;
 use crate::fuse::{Nearness, Vectors, fuse};
 use crate::index::Index;
@@ -30,10 +30,13 @@ pub(crate) fn search(index: &Index, query: &Query<'_>, by: &By<'_>) -> Found {
         return found;
     }
     let asked = Asked::of(&index.lexicon, &|term| index.postings(term).len(), query.text);
-    let scored = scores(index, &asked, &lets);
-    found.total = scored.len();
+    // Meaning is added to the words of every document.
+    let keep = if by.vectors.is_some() { usize::MAX } else { query.limit };
+    let (scored, total) = scores(index, &asked, keep, &lets);
+    found.total = total;
+    let leads = Leads::of(&asked);
     let first = scored.iter().copied().reduce(better);
-    found.confidence = first.map_or(0.0, |first| confidence(index, &asked, first.document));
+    found.confidence = first.map_or(0.0, |first| confidence(index, &asked, &leads, first.document));
     let (ranked, near) = match by.vectors {
         Some(vectors) => with_meaning(index, vectors, &scored, &lets),
         None => (scored, false),
@@ -46,7 +49,7 @@ pub(crate) fn search(index: &Index, query: &Query<'_>, by: &By<'_>) -> Found {
     if found.abstained.is_none() || query.keep_doubtful {
         let hits = best(ranked, query.limit);
         found.needs = needs(index, &hits, by.may);
-        found.hits = explain::hits(index, &asked, &hits);
+        found.hits = explain::hits(index, &leads, &hits);
     }
     found
 }

@@ -32,7 +32,7 @@ fn the_best_sentence_counts() {
     let mut near = [[1.0, 0.0]; 8];
     near[5] = [0.0, 1.0];
     let documents = vectors(&near);
-    let question = vectors(&[[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]);
+    let question = vectors(&[[0.6, 0.6], [1.0, 0.0], [0.0, 1.0]]);
     let query = Query { text: "xyzzy. plugh.", limit: 8, ..Query::default() };
     let vectors = Vectors { documents: &documents, question: &question, weight: 1.0, enough: 0.5 };
     let found = index.search_with(&query, &vectors, &|_| true);
