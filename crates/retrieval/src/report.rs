@@ -63,10 +63,7 @@ pub fn table(found: &Value) -> String {
         format!("| set | search | {} |\n|---|---|{}\n", COLUMNS.join(" | "), "---|".repeat(9));
     for (set, of_set) in found["sets"].as_object().into_iter().flatten() {
         for search in ["plain BM25", "strong BM25", "toolcrib"] {
-            let cells = COLUMNS.map(|column| {
-                let cell = of_set.get(search).and_then(|row| row.get(column));
-                cell.map_or_else(String::new, Value::to_string)
-            });
+            let cells = COLUMNS.map(|column| cell(of_set.get(search), column));
             let _ = writeln!(table, "| {set} | {search} | {} |", cells.join(" | "));
         }
     }
@@ -79,8 +76,13 @@ pub fn table(found: &Value) -> String {
     table.push_str("|---|---|---|---|---|---|---|\n");
     for size in found["sizes"].as_array().into_iter().flatten() {
         let columns = ["tools", "build ms", "index MiB", "peak MiB", "µs p50", "µs p99", "µs most"];
-        let cells = columns.map(|column| size[column].to_string());
+        let cells = columns.map(|column| cell(Some(size), column));
         let _ = writeln!(table, "| {} |", cells.join(" | "));
     }
     table
+}
+
+/// A figure as it is written into a table.
+fn cell(figures: Option<&Value>, column: &str) -> String {
+    figures.and_then(|figures| figures.get(column)).unwrap_or(&Value::Null).to_string()
 }

@@ -16,11 +16,15 @@ const MOST_WORDS: usize = 128;
 const MOST_CLAUSES: usize = 16;
 
 /// Words that the catalog has not and that are compared with those it has.
-const MOST_SLIPS: usize = 8;
+const MOST_SLIPS: usize = 4;
 
 /// How many places in documents are read for one question; more would take milliseconds, and what
 /// is left out is what most documents have.
 const MOST_PLACES: usize = 150_000;
+
+/// The same for small catalogs: so many for each document, and so many besides.
+const PLACES_EACH: usize = 4;
+const FREE_PLACES: usize = 2000;
 
 /// Words that begin another clause within a sentence.
 const TURNS: [&str; 9] = [
@@ -106,7 +110,8 @@ impl Asked {
         let cost = |(lead, times): (&Lead, usize)| times * places(lead.term);
         let costs: Vec<usize> = self.leads.iter().zip(times).map(cost).collect();
         let mut all: usize = costs.iter().sum();
-        if all <= MOST_PLACES {
+        let most = MOST_PLACES.min(PLACES_EACH * lexicon.documents() + FREE_PLACES);
+        if all <= most {
             return;
         }
         let worth = |at: &usize| {
@@ -116,7 +121,7 @@ impl Asked {
         let mut order: Vec<usize> = (0..self.leads.len()).collect();
         order.sort_by(|left, right| worth(left).total_cmp(&worth(right)));
         for at in order {
-            if all <= MOST_PLACES {
+            if all <= most {
                 break;
             }
             if let Some((lead, cost)) = self.leads.get_mut(at).zip(costs.get(at)) {

@@ -43,6 +43,13 @@ struct Seen {
     times: u8,
 }
 
+/// What the index keeps of where words stand.
+struct Postings {
+    starts: Box<[u32]>,
+    all: Box<[Posting]>,
+    fields: Box<[u16]>,
+}
+
 #[derive(Default)]
 struct Reader {
     lexicon: Lexicon,
@@ -69,7 +76,7 @@ pub(crate) fn build<'a>(documents: impl IntoIterator<Item = Document<'a>>) -> In
     }
     names.finish();
     shelves.finish();
-    let (starts, postings, fields) = reader.postings();
+    let Postings { starts, all: postings, fields } = reader.postings();
     let Reader { lexicon, mut briefs, mut contents, mut needs, .. } = reader;
     briefs.finish();
     contents.finish();
@@ -175,7 +182,7 @@ impl Reader {
             }
             all = rest;
         }
-        (starts.into(), postings.into(), fields.into())
+        Postings { starts: starts.into(), all: postings.into(), fields: fields.into() }
     }
 
     /// The mean length of each field, at least 1.

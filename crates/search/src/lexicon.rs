@@ -88,6 +88,11 @@ impl Lexicon {
         self.entries.get(stem)?.term
     }
 
+    /// How many documents there are.
+    pub(crate) fn documents(&self) -> usize {
+        self.documents
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.stems.len()
     }
