@@ -32,9 +32,6 @@ const SATURATION: f32 = 2.0;
 /// Words of one field of one document that are read; nobody describes a tool with more.
 const MOST_WORDS: usize = 4096;
 
-/// Where the postings of each word begin, the postings, and the fields of each.
-type Postings = (Box<[u32]>, Box<[Posting]>, Box<[u16]>);
-
 /// A word in a field of a document, and how often.
 struct Seen {
     term: u32,

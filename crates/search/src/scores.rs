@@ -173,19 +173,20 @@ impl Room {
 
 /// Which of two is better; of equals, the earlier document.
 pub(crate) fn better(left: Scored, right: Scored) -> Scored {
-    if order(left, right).is_le() { left } else { right }
+    if order(&left, &right).is_le() { left } else { right }
 }
 
-fn order(left: Scored, right: Scored) -> Ordering {
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that sorting asks for")]
+fn order(left: &Scored, right: &Scored) -> Ordering {
     right.score.total_cmp(&left.score).then(left.document.cmp(&right.document))
 }
 
 /// The best ones, best first, equals in the order of the documents.
 pub(crate) fn best(mut scored: Vec<Scored>, limit: usize) -> Vec<Scored> {
     if limit < scored.len() {
-        scored.select_nth_unstable_by(limit, |left, right| order(*left, *right));
+        scored.select_nth_unstable_by(limit, order);
         scored.truncate(limit);
     }
-    scored.sort_unstable_by(|left, right| order(*left, *right));
+    scored.sort_unstable_by(order);
     scored
 }
