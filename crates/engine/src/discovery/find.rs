@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use serde::Serialize;
 use toolcrib_core::{Catalog, Effect, Listed, Plan, ToolName};
 use toolcrib_json::schema;
-use toolcrib_search::{Abstained, Facet, Facets, Hit, Index, Query, Unknown};
+use toolcrib_search::{Abstained, Facet, Facets, Hit, Index, Query, Unknown, Way};
 
 use super::document::document;
 
@@ -160,8 +160,10 @@ fn finding(tool: &Listed, hit: &Hit, needs: Vec<Need>) -> Finding {
 fn why(hit: &Hit) -> String {
     let words = hit.matched.iter().take(4).map(|met| {
         let field = met.fields.first().map_or("text", |field| field.word());
-        let is_same = met.word.starts_with(&met.found) || met.found.starts_with(&met.word);
-        let word = if is_same { met.word.clone() } else { format!("{}={}", met.word, met.found) };
+        let word = match met.way {
+            Way::Same => met.word.clone(),
+            Way::Alike | Way::Spelling => format!("{}={}", met.word, met.found),
+        };
         format!("{word} ({field})")
     });
     words.collect::<Vec<_>>().join(", ")

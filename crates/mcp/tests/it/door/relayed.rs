@@ -47,7 +47,13 @@ async fn a_relayed_call_is_answered_as_a_direct_one() {
                 let through = modern(&relaying, "ann", "tools/call", through, can.clone()).await;
                 // What a schema of results promises is promised of the tool that is listed.
                 let mut expected = seen(&plain).2;
-                let found = seen(&through).2;
+                let mut found = seen(&through).2;
+                // It is bound to what the client sent, which is another thing on either way.
+                for answer in [&mut expected, &mut found] {
+                    if let Some(state) = answer.pointer_mut("/result/requestState") {
+                        *state = json!(state.is_number());
+                    }
+                }
                 if expected["result"]["isError"] != found["result"]["isError"] {
                     expected["result"]["isError"] = found["result"]["isError"].clone();
                 }
