@@ -1,7 +1,7 @@
 //! Definitions and choice of Responses.
 
 use serde_json::{Value, json};
-use toolcrib_core::{Plan, ToolSpec};
+use toolcrib_core::{Exposure, Plan, ToolSpec};
 
 use super::{Deferred, OpenAiResponses};
 use crate::dialect::Strict;
@@ -22,7 +22,7 @@ pub(super) fn render(plan: &Plan, options: OpenAiResponses) -> Rendering {
         Strict::On => schema::within(&spec.input.value(), &OPENAI_STRICT, key),
         Strict::Off => schema::loose(&spec.input.value(), key),
     });
-    let tools = definitions(&drafts.tools, options.deferred);
+    let tools = definitions(&drafts.tools, held_back(plan, options));
     let mut chosen: Vec<Value> = Vec::new();
     for tool in plan.forced() {
         let name = &tool.listed.spec.name;
@@ -46,6 +46,15 @@ pub(super) fn render(plan: &Plan, options: OpenAiResponses) -> Rendering {
     }
     rendering.forced = chosen;
     rendering
+}
+
+/// How tools are held back. One by one each shows its description, which for a whole catalog is a
+/// third of what all of them would take: a lazy plan is held back in namespaces.
+fn held_back(plan: &Plan, options: OpenAiResponses) -> Deferred {
+    match plan.shown().rest {
+        Exposure::Deferred => Deferred::Namespaces,
+        Exposure::Listed | Exposure::Hidden => options.deferred,
+    }
 }
 
 /// In the order of the catalog; the search stands before the first tool that it may find, so that

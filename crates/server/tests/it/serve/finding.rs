@@ -294,6 +294,15 @@ fn is_told_to_programs(serving: &Serving) {
     let deferred =
         tools.iter().filter(|tool| tool["defer_loading"] == true).map(|_| 1_u64).sum::<u64>();
     assert!(deferred > OPERATIONS && !made["tools"].to_string().contains("\"invoke_tool\""));
+    let made = serving.ask("POST", "/v1/plan", r#"{"dialect": "openai-responses"}"#).json();
+    let tools = made["tools"].as_array().unwrap();
+    assert!(tools.iter().any(|tool| tool["type"] == "namespace" && tool["name"] == "garden"));
+    assert!(tools.iter().any(|tool| tool["type"] == "tool_search"));
+    let call = json!({ "type": "function_call", "call_id": "c", "namespace": "garden",
+        "name": "garden__water_plants", "arguments": "{\"greenhouse\": \"b\"}" });
+    let body = json!({ "plan": made["plan"], "dialect": "openai-responses", "calls": [call] });
+    let answer = serving.call(&body);
+    assert_eq!(answer["responses"][0]["outcome"], "done", "{answer}");
     let made = serving.ask("POST", "/v1/plan", r#"{"discovery": "auto", "dialect": "gemini"}"#);
     let shown = &made.json()["discovery"];
     assert_eq!(shown["mode"], "lazy");
