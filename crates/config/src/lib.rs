@@ -33,6 +33,7 @@ pub use config::{Config, KeptBounds, Profile, Read};
 pub use import::{ImportError, Imported, import};
 pub use live::{Adapt, Change, Live, Means, Refused};
 pub use problem::Problem;
+pub use reach::Telling;
 pub use schema::schema;
 pub use seen::{AuditSettings, LogForm, LogLevel, LogSettings, TelemetrySettings};
 pub use sources::{Behind, Sources};

@@ -1,6 +1,6 @@
 //! What a file would do by itself, word for word: for a person who decides whether to trust it.
 
-use toolcrib_mcp::{Authorization, Transport};
+use toolcrib_mcp::Transport;
 use toolcrib_openapi::Document;
 
 use crate::config::Config;
@@ -8,17 +8,26 @@ use crate::settings::{Api, Kind, Login, Server};
 use crate::suspicion;
 use crate::template::{Piece, Template};
 
+/// How variables of a program are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Telling {
+    /// As the file has them: for whoever decides, and for what remembers the decision.
+    Whole,
+    /// What is a secret by its looks is masked: for logs.
+    Masked,
+}
+
 impl Config {
-    /// The programs that its sources start, the secrets that they are sent, and the files that are
-    /// written beside the sources: a line for each, in the order of the file. None: whatever the
-    /// file says, nothing but public addresses is asked, without a secret.
-    pub fn reaches(&self) -> Vec<String> {
+    /// The programs that its sources start, the addresses that they ask and the secrets that these
+    /// are sent, and the files that are written beside the sources: a line for each, in the order
+    /// of the file. None: whatever the file says, it reaches nothing.
+    pub fn reaches(&self, telling: Telling) -> Vec<String> {
         let enabled = self.sources.iter().filter(|entry| entry.enabled);
         let mut reaches: Vec<String> = enabled
             .filter_map(|entry| {
                 let does = match &entry.kind {
-                    Kind::Mcp(server) => of_server(server),
-                    Kind::OpenApi(api) => of_api(api),
+                    Kind::Mcp(server) => Some(of_server(server, telling)),
+                    Kind::OpenApi(api) => Some(of_api(api)),
                     Kind::Basics(_) => None,
                 };
                 does.map(|does| format!("`{}` {does}", entry.id))
@@ -38,7 +47,7 @@ impl Config {
     }
 }
 
-fn of_server(server: &Server) -> Option<String> {
+fn of_server(server: &Server, telling: Telling) -> String {
     match &server.plain.transport {
         Transport::Stdio(stdio) => {
             let words = std::iter::once(stdio.command.to_string_lossy().into_owned());
@@ -48,23 +57,20 @@ fn of_server(server: &Server) -> Option<String> {
             let folder = stdio.folder.as_ref();
             let folder = folder.map(|folder| format!(" in `{}`", folder.display()));
             let set = server.environment.iter();
-            let set: Vec<_> = set.map(|(name, text)| shown(name, text)).collect();
+            let set: Vec<_> = set.map(|(name, text)| shown(name, text, telling)).collect();
             let set =
                 if set.is_empty() { String::new() } else { format!(" with {}", set.join(" ")) };
-            Some(format!("starts {words}{}{set}", folder.unwrap_or_default()))
+            format!("starts {words}{}{set}", folder.unwrap_or_default())
         }
         Transport::Http(http) => {
             let own = [&server.bearer, &server.client_secret].into_iter().flatten();
             let secrets = references(server.headers.iter().map(|(_, text)| text).chain(own));
-            // With OAuth it is sent what a person was given for it.
-            let signs_in = matches!(http.authorization, Authorization::OAuth(_));
-            let sent = !secrets.is_empty() || signs_in;
-            sent.then(|| format!("asks {}{}", http.url, with(&secrets)))
+            format!("asks {}{}", http.url, with(&secrets))
         }
     }
 }
 
-fn of_api(api: &Api) -> Option<String> {
+fn of_api(api: &Api) -> String {
     let mut logins: Vec<&Login> = api.credentials.values().collect();
     let (mut templates, mut elsewhere) = (Vec::new(), Vec::new());
     while let Some(login) = logins.pop() {
@@ -79,9 +85,6 @@ fn of_api(api: &Api) -> Option<String> {
         }
     }
     let secrets = references(api.headers.iter().map(|(_, text)| text).chain(templates));
-    if secrets.is_empty() {
-        return None;
-    }
     let document = match &api.plain.document {
         Document::File(path) => format!("the API of `{}`", path.display()),
         Document::Address(url) => format!("the API of {url}"),
@@ -89,12 +92,12 @@ fn of_api(api: &Api) -> Option<String> {
     };
     let asked = api.plain.base_url.as_ref().map_or(document, ToString::to_string);
     let places: Vec<_> = std::iter::once(asked).chain(elsewhere).collect();
-    Some(format!("asks {}{}", places.join(" and "), with(&secrets)))
+    format!("asks {}{}", places.join(" and "), with(&secrets))
 }
 
-/// A variable; what is a secret by its looks stands in no log.
-fn shown(name: &str, text: &Template) -> String {
-    match text.literal() {
+/// A variable.
+fn shown(name: &str, text: &Template, telling: Telling) -> String {
+    match text.literal().filter(|_| telling == Telling::Masked) {
         Some(text) if suspicion::looks_secret(name, text) => format!("{name}=[secret]"),
         Some(_) | None => format!("{name}={}", text.written()),
     }

@@ -61,6 +61,9 @@ impl Lanes {
     fn take(&self, origin: &Origin) -> Option<Lane> {
         let mut sleepers = self.sleepers();
         let mine = sleepers.get_mut(&thread::current().id())?;
+        // What stands between may have forgotten one that slept too long, and say nothing.
+        let now = Instant::now();
+        mine.retain(|sleeper| now.duration_since(sleeper.since) < IDLE);
         let found = mine.iter().rposition(|sleeper| sleeper.origin == *origin)?;
         Some(mine.remove(found).lane)
     }

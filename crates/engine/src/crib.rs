@@ -297,8 +297,9 @@ impl Crib {
     ) -> Self {
         let (from, reads) = (tools.clone(), reading.clone());
         let catalog = move |caller: &Caller| shown(&from, reads.as_ref(), caller);
-        let desk = Desk::new(Arc::clone(&executor), catalog);
-        let (only, showcase, weighs) = (Arc::default(), Arc::default(), Arc::default());
+        let (only, weighs) = (Arc::default(), Arc::default());
+        let showcase: Arc<ArcSwap<Showcase>> = Arc::default();
+        let desk = Desk::new(Arc::clone(&executor), Arc::clone(&showcase), catalog);
         Self { tools, executor, reading, only, showcase, desk, weighs }
     }
 

@@ -62,8 +62,21 @@ impl Sorted {
         self.of_document.get(document)
     }
 
-    pub(crate) fn nearest(&self, name: &str, most: usize) -> Vec<String> {
-        let near = self.names.nearest(name, most, 0.3);
+    /// Which of the names the documents have.
+    pub(crate) fn there(&self, documents: impl Iterator<Item = usize>) -> Vec<bool> {
+        let mut there = vec![false; self.by_name.len()];
+        for number in documents.flat_map(|document| self.of(document)) {
+            if let Some(there) = there.get_mut(place(*number)) {
+                *there = true;
+            }
+        }
+        there
+    }
+
+    /// The nearest of those that are `there`.
+    pub(crate) fn nearest(&self, name: &str, most: usize, there: &[bool]) -> Vec<String> {
+        let is_there = |number: usize| there.get(number) == Some(&true);
+        let near = self.names.nearest(name, (most, 0.3), &is_there);
         near.into_iter()
             .filter_map(|(number, _)| self.names.get(number))
             .map(str::to_owned)

@@ -2,6 +2,7 @@
 
 use crate::facets::{Facet, Sorted};
 use crate::index::Index;
+use crate::number::place;
 use crate::query::{Query, Unknown};
 
 /// What a document must have, as numbers; an empty list is met by none.
@@ -19,20 +20,26 @@ pub(crate) struct Filter<'a> {
 }
 
 impl<'a> Filter<'a> {
-    pub(crate) fn of(index: &'a Index, query: &Query<'_>) -> Self {
+    /// What no document has that `may` lets through is as unknown as what none has.
+    pub(crate) fn of(index: &'a Index, query: &Query<'_>, may: &dyn Fn(usize) -> bool) -> Self {
         let shelves = &index.shelves;
         let mut unknown = Vec::new();
         let mut numbers = |facet: Facet, sorted: &Sorted, names: &[&str]| {
+            if names.is_empty() {
+                return None;
+            }
+            let there = sorted.there((0..index.len()).filter(|document| may(*document)));
             let mut numbers = Vec::new();
             for name in names {
                 let known = sorted.number(name);
+                let known = known.filter(|number| there.get(place(*number)) == Some(&true));
                 numbers.extend(known);
                 if known.is_none() {
-                    let nearest = sorted.nearest(name, 5);
+                    let nearest = sorted.nearest(name, 5, &there);
                     unknown.push(Unknown { facet, name: (*name).to_owned(), nearest });
                 }
             }
-            (!names.is_empty()).then_some(numbers)
+            Some(numbers)
         };
         let tags = numbers(Facet::Tag, &shelves.tags, query.tags);
         Self {

@@ -84,9 +84,10 @@ impl Index {
         self.names.get(document)
     }
 
-    /// The documents whose names are nearest to a wrong one, best first.
-    pub fn nearest(&self, name: &str, most: usize) -> Vec<usize> {
-        self.names.nearest(name, most, 0.3).into_iter().map(|(document, _)| document).collect()
+    /// The documents that `may` lets through whose names are nearest to a wrong one, best first.
+    pub fn nearest(&self, name: &str, most: usize, may: &dyn Fn(usize) -> bool) -> Vec<usize> {
+        let near = self.names.nearest(name, (most, 0.3), may).into_iter();
+        near.map(|(document, _)| document).collect()
     }
 
     /// How many of the documents that `may` lets through are sorted under which name.

@@ -135,7 +135,7 @@ impl Lexicon {
     pub(crate) fn slips(&self, stem: &str, leads: &mut Vec<Lead>) {
         let is_word = stem.len() >= SHORTEST_SLIP && stem.bytes().all(|b| b.is_ascii_lowercase());
         if is_word {
-            let near = self.stems.nearest(stem, 3, SPELT_LEAST).into_iter();
+            let near = self.stems.nearest(stem, (3, SPELT_LEAST), &|_| true).into_iter();
             leads.extend(near.map(|(term, likeness)| Lead {
                 term: small(term),
                 weight: SPELT * likeness,

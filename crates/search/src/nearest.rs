@@ -52,8 +52,14 @@ impl Names {
     }
 
     /// The numbers of the names that share enough with a wrong one, and how much that is, from
-    /// `least` to 1; best first, equals in order.
-    pub(crate) fn nearest(&self, wrong: &str, most: usize, least: f32) -> Vec<(usize, f32)> {
+    /// `least` to 1; best first, equals in order. A name that may not be told counts for nothing,
+    /// also not as the best one: its absence would tell of it.
+    pub(crate) fn nearest(
+        &self,
+        wrong: &str,
+        (most, least): (usize, f32),
+        may: &dyn Fn(usize) -> bool,
+    ) -> Vec<(usize, f32)> {
         let wanted = groups(wrong);
         let mut counts = vec![0_u8; self.len()];
         let mut met = Vec::new();
@@ -70,7 +76,8 @@ impl Names {
             (number, 2.0 * real(same) / real(size + wanted.len()).max(1.0))
         };
         let near = met.into_iter().map(likeness);
-        let mut near: Vec<_> = near.filter(|(_, likeness)| *likeness >= least).collect();
+        let near = near.filter(|(number, likeness)| *likeness >= least && may(*number));
+        let mut near: Vec<_> = near.collect();
         near.sort_by(|left, right| right.1.total_cmp(&left.1).then(left.0.cmp(&right.0)));
         // Far behind the best one, a name is no help.
         let best = near.first().map_or(0.0, |(_, likeness)| *likeness);

@@ -17,7 +17,7 @@ pub(crate) struct By<'a> {
 }
 
 pub(crate) fn search(index: &Index, query: &Query<'_>, by: &By<'_>) -> Found {
-    let mut filter = Filter::of(index, query);
+    let mut filter = Filter::of(index, query, by.may);
     let unknown = std::mem::take(&mut filter.unknown);
     let lets = |document: usize| (by.may)(document) && filter.lets(document);
     let mut found = Found { unknown, ..Found::default() };
@@ -42,7 +42,7 @@ pub(crate) fn search(index: &Index, query: &Query<'_>, by: &By<'_>) -> Found {
         None => (scored, false),
     };
     if ranked.is_empty() {
-        found.abstained = Some(nothing(index, &asked, &lets));
+        found.abstained = Some(nothing(index, &lets));
     } else if found.confidence < ENOUGH && !near {
         found.abstained = Some(Abstained::TooLittle);
     }
@@ -67,10 +67,9 @@ fn with_meaning(
 }
 
 /// Why no document is met.
-fn nothing(index: &Index, asked: &Asked, lets: &dyn Fn(usize) -> bool) -> Abstained {
-    let known = asked.words.iter().any(|word| word.known.is_some());
-    let any = (0..index.len()).any(lets);
-    if any && !known { Abstained::NoWord } else { Abstained::Facets }
+fn nothing(index: &Index, lets: &dyn Fn(usize) -> bool) -> Abstained {
+    // Whether a document that may not be told of has the words is not told either.
+    if (0..index.len()).any(lets) { Abstained::NoWord } else { Abstained::Facets }
 }
 
 fn bare(document: usize) -> Hit {

@@ -62,7 +62,7 @@ pub(super) async fn discover(
     let is_bare = wanted.query.trim().is_empty()
         && [&wanted.categories, &wanted.actions, &wanted.sources].iter().all(|l| l.is_empty());
     if is_bare && wanted.limit.is_none() {
-        return Ok(overview(&plan));
+        return aside(move || overview(&plan)).await;
     }
     let search = Search {
         text: wanted.query,

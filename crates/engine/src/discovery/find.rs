@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use serde::Serialize;
 use toolcrib_core::{Catalog, Effect, Listed, Plan, ToolName};
 use toolcrib_json::schema;
-use toolcrib_search::{Abstained, Facet, Facets, Hit, Index, Query, Unknown, Way};
+use toolcrib_search::{Abstained, Facets, Hit, Index, Query, Unknown, Way};
 
 use super::document::document;
 
@@ -104,19 +104,7 @@ pub fn find(plan: &Plan, search: &Search) -> Findings {
         limit: search.limit,
     };
     let may = |place: usize| plan.shows_place(place);
-    let mut found = index_of(catalog, |index| index.search_within(&query, &may));
-    if !found.unknown.is_empty() {
-        let there = facets(plan);
-        for unknown in &mut found.unknown {
-            let names = match unknown.facet {
-                Facet::Category => &there.categories,
-                Facet::Action => &there.actions,
-                Facet::Source => &there.sources,
-                Facet::Tag => &there.tags,
-            };
-            unknown.nearest.retain(|near| names.iter().any(|(name, _)| name == near));
-        }
-    }
+    let found = index_of(catalog, |index| index.search_within(&query, &may));
     let at = |place: usize| catalog.loaded().get(place);
     let tools = found.hits.iter().filter_map(|hit| {
         let needs = found.needs.iter().filter(|need| need.document == hit.document);
@@ -176,9 +164,7 @@ pub(super) fn facets(plan: &Plan) -> Facets {
 
 /// The visible names nearest to a wrong one, best first.
 pub(super) fn nearest(plan: &Plan, wrong: &str) -> Vec<ToolName> {
-    let near = index_of(plan.catalog(), |index| index.nearest(wrong, 40));
-    let visible = near.into_iter().filter(|place| plan.shows_place(*place));
-    let names =
-        visible.filter_map(|place| Some(plan.catalog().loaded().get(place)?.spec.name.clone()));
-    names.take(5).collect()
+    let may = |place: usize| plan.shows_place(place);
+    let near = index_of(plan.catalog(), |index| index.nearest(wrong, 5, &may)).into_iter();
+    near.filter_map(|place| Some(plan.catalog().loaded().get(place)?.spec.name.clone())).collect()
 }

@@ -16,7 +16,7 @@ use toolcrib_core::{
 };
 
 use super::names::Names;
-use super::{Confirm, discover, find, pending, schema, words};
+use super::{Confirm, Showcase, discover, find, pending, schema, words};
 use crate::reading::SOURCE;
 
 /// Where tickets are looked up and redeemed. What was made for plans outlives no desk: it holds
@@ -25,6 +25,8 @@ pub(crate) struct Desk {
     /// No other of this process has it.
     id: u64,
     executor: Arc<ArcSwap<Executor>>,
+    /// How tools are shown now.
+    showcase: Arc<ArcSwap<Showcase>>,
     /// The snapshot of now, as a caller is shown it.
     catalog: Box<Snapshot>,
 }
@@ -34,11 +36,17 @@ type Snapshot = dyn Fn(&Caller) -> Arc<Catalog> + Send + Sync;
 impl Desk {
     pub(crate) fn new(
         executor: Arc<ArcSwap<Executor>>,
+        showcase: Arc<ArcSwap<Showcase>>,
         catalog: impl Fn(&Caller) -> Arc<Catalog> + Send + Sync + 'static,
     ) -> Arc<Self> {
         static DESKS: AtomicU64 = AtomicU64::new(0);
         let id = DESKS.fetch_add(1, Ordering::Relaxed);
-        Arc::new(Self { id, executor, catalog: Box::new(catalog) })
+        Arc::new(Self { id, executor, showcase, catalog: Box::new(catalog) })
+    }
+
+    /// Who says yes now, whatever was so when a plan was made.
+    pub(super) fn confirm(&self) -> Confirm {
+        self.showcase.load().confirm
     }
 
     pub(super) fn executor(&self) -> Arc<Executor> {

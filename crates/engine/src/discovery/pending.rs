@@ -114,7 +114,8 @@ pub(super) async fn decide(
             return ToolOutcome::Failed(ToolError::told(told));
         }
     };
-    if approves && confirm == Confirm::Person {
+    // Of what was so when the plan was made and what is so now, the stricter holds.
+    if approves && (confirm == Confirm::Person || desk.confirm() == Confirm::Person) {
         return ToolOutcome::Denied { reason: a_person(&ticket, &names) };
     }
     let decision = if approves {

@@ -154,6 +154,42 @@ async fn what_is_not_there_for_a_caller_is_neither_found_nor_told_nor_called() {
 }
 
 #[tokio::test]
+async fn a_search_tells_of_a_denied_tool_what_it_tells_of_one_that_nobody_has() {
+    let oracle = Oracle::default();
+    let crib = crib(&oracle, lazy(&[], Confirm::Person));
+    // What is of the denied tool alone, and the same with a letter that nobody has.
+    let pairs = [
+        ("get_tool_schema", json!({ "name": "secret_read" }), json!({ "name": "secrez_read" })),
+        (
+            "discover_tools",
+            json!({ "query": "list", "categories": ["vault"] }),
+            json!({ "query": "list", "categories": ["vauxt"] }),
+        ),
+        ("discover_tools", json!({ "query": "secret" }), json!({ "query": "secrez" })),
+    ];
+    for (tool, denied, unknown) in pairs {
+        let (of_denied, of_unknown) =
+            (text(&crib, tool, denied).await, text(&crib, tool, unknown).await);
+        let same = of_unknown.replace("secrez", "secret").replace("vauxt", "vault");
+        assert_eq!(of_denied, same, "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_may_no_longer_say_yes_may_not_by_an_older_plan() {
+    let oracle = Oracle::default();
+    let crib = crib(&oracle, lazy(&[], Confirm::Model));
+    let delete = json!({ "name": "event_delete", "parameters": { "title": "x" } });
+    call(&crib, "invoke_tool", delete).await;
+    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    crib.show_as(lazy(&[], Confirm::Person));
+    let execute = Call::new("1", "execute_pending", RawArguments::Value(json!({})));
+    let report = crib.run(&plan, vec![execute]).await;
+    assert!(matches!(report.responses[0].outcome, ToolOutcome::Denied { .. }), "{report:?}");
+    assert_eq!(oracle.runs(), []);
+}
+
+#[tokio::test]
 async fn a_wrong_call_says_what_to_do_next() {
     let crib = crib(&Oracle::default(), lazy(&[], Confirm::Person));
     let direct = text(&crib, "issue_create", json!({ "title": "x" })).await;

@@ -108,7 +108,7 @@ fn equals_stand_in_the_order_of_the_documents_whatever_a_hash_says() {
 fn a_wrong_name_has_its_nearest() {
     let index = index();
     let near = |name| {
-        let near = index.nearest(name, 2).into_iter();
+        let near = index.nearest(name, 2, &|_| true).into_iter();
         near.filter_map(|document| index.name(document)).collect::<Vec<_>>()
     };
     assert_eq!(near("createEvnt"), ["create_event"]);

@@ -101,7 +101,7 @@ proptest! {
     #[test]
     fn nearest_names_are_names(documents in documents(), wrong in text(), most in 0_usize..5) {
         let index = index(&documents);
-        let near = index.nearest(&wrong, most);
+        let near = index.nearest(&wrong, most, &|_| true);
         prop_assert!(near.len() <= most && near.iter().all(|at| *at < documents.len()));
     }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, anyhow, bail};
 use serde_json::json;
 use toolcrib::Fingerprint;
-use toolcrib::config::Config;
+use toolcrib::config::{Config, Telling};
 
 use super::output::Output;
 use crate::config;
@@ -19,14 +19,16 @@ use crate::config;
 pub(super) struct Wishes {
     shown: String,
     lines: Vec<String>,
+    /// The same for logs.
+    masked: Vec<String>,
     /// `None`: there is no place to remember anything.
     mark: Option<PathBuf>,
 }
 
 impl Wishes {
-    /// `None`: it starts nothing and sends nobody a secret.
+    /// `None`: it starts nothing and asks nobody.
     pub(super) fn of(path: &Path, file: &Config) -> Option<Self> {
-        let lines = file.reaches();
+        let (lines, masked) = (file.reaches(Telling::Whole), file.reaches(Telling::Masked));
         if lines.is_empty() {
             return None;
         }
@@ -35,11 +37,12 @@ impl Wishes {
         let print = Fingerprint::of(&json!([whole.display().to_string(), lines]));
         let mark =
             config::state_folder().map(|state| state.join("trusted").join(print.to_string()));
-        Some(Self { shown: path.display().to_string(), lines, mark })
+        Some(Self { shown: path.display().to_string(), lines, masked, mark })
     }
 
+    /// Whole for a person, and masked for what is kept or read by others.
     pub(super) fn lines(&self) -> &[String] {
-        &self.lines
+        if config::person_is_there() { &self.lines } else { &self.masked }
     }
 
     pub(super) fn is_trusted(&self) -> bool {
@@ -65,9 +68,13 @@ impl Wishes {
         }
     }
 
-    /// What is said of a file that nobody trusts yet.
+    /// What is said of a file that nobody trusts yet, for a log or another program.
     pub(super) fn told(&self) -> String {
-        let lines: Vec<_> = self.lines.iter().map(|line| format!("\n  {line}")).collect();
+        self.told_of(&self.masked)
+    }
+
+    fn told_of(&self, lines: &[String]) -> String {
+        let lines: Vec<_> = lines.iter().map(|line| format!("\n  {line}")).collect();
         format!("`{}` was found here and not named, and says:{}", self.shown, lines.concat())
     }
 
@@ -85,7 +92,8 @@ pub(super) fn pass(path: &Path, file: &Config, output: &Output) -> Result<()> {
         bail!("{}\n{}", wishes.told(), wishes.cure());
     }
     config::forget_typed();
-    output.note(&wishes.told());
+    // Who decides has to see all of it.
+    output.note(&wishes.told_of(&wishes.lines));
     output.prompt("Trust it, from now on? [y/N]");
     let said = config::line();
     output.answered();

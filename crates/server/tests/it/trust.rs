@@ -70,7 +70,7 @@ fn a_file_that_is_named_needs_no_trust() {
 }
 
 #[test]
-fn a_file_that_starts_nothing_and_sends_nothing_needs_no_trust() {
+fn a_file_that_starts_nothing_and_asks_nobody_needs_no_trust() {
     let folder = Folder::new();
     folder.write("crib.toml", "[[source]]\nid = \"b\"\nbasics = true\nprefix = \"\"\n");
     assert_eq!(shell(&folder, "toolcrib call calculate '{\"expression\": \"1 + 1\"}'").code, 0);
@@ -113,6 +113,7 @@ mcp = { command = ["x"], env = { MODE = "plain", PASSWORD = "hunter2-hunter2" } 
     let shown: serde_json::Value = serde_json::from_str(&shown.out).unwrap();
     let expected = serde_json::json!([
         "`far` asks https://far.example/mcp with ${file:b.txt}, ${env:FAR}",
+        "`open` asks https://open.example/mcp",
         "`api` asks https://api.example/ with ${env:API}",
         "`env` starts [\"x\"] with MODE=plain PASSWORD=[secret]",
         "traces go to http://127.0.0.1:9/ with ${env:COLLECTOR}",
@@ -120,6 +121,17 @@ mcp = { command = ["x"], env = { MODE = "plain", PASSWORD = "hunter2-hunter2" } 
         "calls are kept in `sqlite://crib.db`",
     ]);
     assert_eq!((&shown["does"], &shown["trusted"]), (&expected, &serde_json::json!(true)));
+}
+
+#[test]
+fn a_change_of_what_a_log_does_not_show_is_another_file() {
+    let folder = folder();
+    let file = |value: &str| FILE.replace("${env:HOME}", value).replace("KEY", "API_TOKEN");
+    folder.write("crib.toml", &file("hunter2-hunter2"));
+    assert!(shell(&folder, "toolcrib trust").out.contains("API_TOKEN=[secret]"));
+    assert_eq!(call(&folder).code, 0);
+    folder.write("crib.toml", &file("hunter3-hunter3"));
+    assert_eq!(call(&folder).code, 2);
 }
 
 #[cfg(target_os = "linux")]

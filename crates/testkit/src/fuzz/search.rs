@@ -25,6 +25,6 @@ pub fn search(data: &[u8]) {
     let explained = found.hits.iter().all(|hit| !hit.matched.is_empty());
     assert!(explained || question.trim().is_empty(), "found for no reason");
     assert_eq!(Index::build(documents).search(&query), found, "another answer");
-    let near = index.nearest(question, 5);
+    let near = index.nearest(question, 5, &|_| true);
     assert!(near.iter().all(|document| *document < index.len()), "a name of nothing");
 }
