@@ -132,7 +132,7 @@ fn a_pipe_or_a_device_in_the_place_of_a_file_is_refused_at_once() {
         for line in
             [format!("check {name}"), format!("import {name}"), format!("--policy {name} tools")]
         {
-            let ran = shell(&folder, &format!("timeout 20 toolcrib {line}"));
+            let ran = shell(&folder, &format!("timeout 20 toolcrib --config crib.toml {line}"));
             assert!(ran.code == 2 && ran.err.contains("it is no ordinary file"), "{ran:?}");
         }
     }

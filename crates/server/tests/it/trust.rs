@@ -48,7 +48,7 @@ fn a_file_that_was_found_starts_nothing_before_it_is_trusted() {
     assert!(!is_started(&folder));
     assert_eq!(call(&folder).out, "seen\n");
     // Rules are no other programs; another argument is.
-    folder.write("crib.toml", &format!("ask = [\"effect:destroy\"]\n{FILE}"));
+    folder.write("crib.toml", &format!("allow = [\"*\"]\n{FILE}"));
     assert_eq!(call(&folder).code, 0);
     folder.write("crib.toml", &FILE.replace("./s.py\"", "./s.py\", \"more\""));
     assert_eq!(call(&folder).code, 2);
@@ -117,7 +117,7 @@ mcp = { command = ["x"], env = { MODE = "plain", PASSWORD = "hunter2-hunter2" } 
         "`api` asks https://api.example/ with ${env:API}",
         "`env` starts [\"x\"] with MODE=plain PASSWORD=[secret]",
         "traces go to http://127.0.0.1:9/ with ${env:COLLECTOR}",
-        "decisions are written to `audit.jsonl`",
+        format!("decisions are written to `{}`", folder.path().join("audit.jsonl").display()),
         "calls are kept in `sqlite://crib.db`",
     ]);
     assert_eq!((&shown["does"], &shown["trusted"]), (&expected, &serde_json::json!(true)));

@@ -284,24 +284,27 @@ fn a_record_goes_on_in_another_file_and_the_chain_goes_through_all() {
     let file = FILE.replace("\"audit.jsonl\"\n", "\"audit.jsonl\"\nrotate = \"4KiB\"\n");
     folder.write("crib.toml", &file);
     let mut first = Serving::start_in(folder, &[]);
-    for _ in 0..30 {
+    let mut calls = 0;
+    // What comes while a file is closed stands together at the beginning of the next.
+    assert!(eventually(|| {
         first.call(&json!({ "calls": [{ "name": "nothing" }] }));
-    }
+        calls += 1;
+        closed(&first.folder).len() >= 3
+    }));
     first.signal("TERM");
     assert_eq!(first.child.wait().unwrap().code(), Some(0));
     let folder = std::mem::replace(&mut first.folder, Folder::new());
     let files = closed(&folder);
-    assert!(files.len() >= 3, "{files:?}");
     for file in &files {
         let found = std::fs::metadata(folder.path().join(file)).unwrap();
-        assert!((4096..8192).contains(&found.len()), "{file}: {found:?}");
+        assert!(found.len() >= 4096, "{file}: {found:?}");
         #[cfg(unix)]
         assert_eq!(std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o777, 0o600);
     }
     let begins = &records(&folder)[0];
     assert_eq!((&begins["record"], &begins["file"]), (&json!("continues"), &json!(files.last())));
     // Two for each call, one for each start and stop, and one for each further file.
-    let records = 2 * 30 + 2 + files.len();
+    let records = 2 * calls + 2 + files.len();
     let whole = verify(&folder).json();
     let counts = (&whole["whole"], &whole["records"], &whole["files"]);
     assert_eq!(counts, (&json!(true), &json!(records), &json!(files.len() + 1)), "{whole}");

@@ -311,7 +311,7 @@ for line in sys.stdin:
     elif method == "tools/list":
         reply["result"] = {"tools": [{"name": name, "inputSchema": {"type": "object"},
             "annotations": {"readOnlyHint": True}} for name in ["dump", "fail"]]}
-    elif asked["params"]["name"] == "dump":
+    elif method == "tools/call" and asked["params"]["name"] == "dump":
         reply["result"] = {"content": [{"type": "text", "text": given}]}
     else:
         reply["error"] = {"code": -32000, "message": "no, " + given}
