@@ -14,7 +14,7 @@ use toolcrib::{Caller, Crib, Trace};
 use super::house::House;
 use super::keys::lacking;
 use super::problem::{Kind, Problem};
-use super::routes::Parameter;
+use super::routes::{Parameter, Takes};
 
 pub(crate) struct Asked {
     pub(crate) house: Arc<House>,
@@ -115,11 +115,18 @@ impl Query {
 }
 
 fn check(parameter: &Parameter, value: &str) -> Result<(), Problem> {
-    let Some((least, most)) = parameter.range else { return Ok(()) };
-    if value.parse().is_ok_and(|number| (least..=most).contains(&number)) {
-        return Ok(());
-    }
     let name = parameter.name;
-    let detail = format!("`{name}` must be a whole number from {least} to {most}");
+    let detail = match parameter.takes {
+        Takes::Number(least, most) => {
+            if value.parse().is_ok_and(|number| (least..=most).contains(&number)) {
+                return Ok(());
+            }
+            format!("`{name}` must be a whole number from {least} to {most}")
+        }
+        Takes::OneOf(words) if !words.contains(&value) => {
+            format!("`{name}` is none of [{}]", words.join(", "))
+        }
+        Takes::Text | Takes::OneOf(_) => return Ok(()),
+    };
     Err(Problem::new(Kind::InvalidQuery, detail))
 }

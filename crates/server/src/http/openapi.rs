@@ -8,7 +8,7 @@ use super::asked::Asked;
 use super::problem::Kind;
 use super::reply::json as reply;
 use super::rest::calls::KEY;
-use super::routes::{Access, Answered, Parameter, Route};
+use super::routes::{Access, Answered, Parameter, Route, Takes};
 use super::table::{COMMON, OF_BODIES, OF_CALLERS, ROUTES};
 
 pub(crate) fn answer(_asked: Asked) -> Answered {
@@ -90,9 +90,12 @@ fn in_path(name: &str) -> Value {
 }
 
 fn in_query(parameter: &Parameter) -> Value {
-    let schema = match parameter.range {
-        Some((least, most)) => json!({ "type": "integer", "minimum": least, "maximum": most }),
-        None => json!({ "type": "string" }),
+    let schema = match parameter.takes {
+        Takes::Number(least, most) => {
+            json!({ "type": "integer", "minimum": least, "maximum": most })
+        }
+        Takes::Text => json!({ "type": "string" }),
+        Takes::OneOf(words) => json!({ "type": "string", "enum": words }),
     };
     json!({
         "name": parameter.name,

@@ -58,8 +58,16 @@ impl Route {
 pub(crate) struct Parameter {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
-    /// The least and the largest whole number; `None`: it is a text.
-    pub(crate) range: Option<(usize, usize)>,
+    pub(crate) takes: Takes,
+}
+
+/// What may stand behind the name of a parameter.
+#[derive(Clone, Copy)]
+pub(crate) enum Takes {
+    Text,
+    /// A whole number: the least and the largest.
+    Number(usize, usize),
+    OneOf(&'static [&'static str]),
 }
 
 /// The row of a request and the segments that stand for its names.

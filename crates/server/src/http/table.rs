@@ -8,7 +8,7 @@ use super::problem::Kind::{
 };
 use super::rest::{calls, figures, health, ledger, plan, results, sources, tickets, tools};
 use super::routes::Access::{Anybody, Caller, Operator};
-use super::routes::{Access, Answered, Parameter, Route};
+use super::routes::{Access, Answered, Parameter, Route, Takes};
 use super::{mcp, metadata, openapi, schemas};
 use crate::http::asked::Asked;
 
@@ -47,7 +47,7 @@ pub(crate) static ROUTES: &[Route] = &[
             PROFILE,
             text("choices", "Tools that the user chose, with commas between them."),
             text("disabled", "Tools that are out, with commas between them."),
-            text("discovery", "How tools are shown: `direct`, `lazy` or `auto`."),
+            one_of("discovery", "How tools are shown.", MODES),
         ])
         .answers(schemas::why)
         .problems(&[InvalidQuery, UnknownTool, UnknownProfile, NothingLeft]),
@@ -148,6 +148,8 @@ pub(crate) static ROUTES: &[Route] = &[
     delete("/mcp/{profile}", "mcp_profile_end", mcp::enter, "MCP.").undocumented(),
 ];
 
+/// Ways of showing tools.
+const MODES: &[&str] = &["direct", "lazy", "auto"];
 /// What can be wrong with any request.
 pub(crate) const COMMON: &[Kind] = &[BadRequest, Unauthenticated, InsufficientScope];
 /// What can be wrong where a request takes a place among others.
@@ -156,11 +158,19 @@ pub(crate) const OF_CALLERS: &[Kind] = &[TooMany, Unavailable];
 pub(crate) const OF_BODIES: &[Kind] = &[NotJson, TooLarge, InvalidBody];
 
 const fn text(name: &'static str, about: &'static str) -> Parameter {
-    Parameter { name, about, range: None }
+    Parameter { name, about, takes: Takes::Text }
+}
+
+const fn one_of(
+    name: &'static str,
+    about: &'static str,
+    words: &'static [&'static str],
+) -> Parameter {
+    Parameter { name, about, takes: Takes::OneOf(words) }
 }
 
 const fn number(name: &'static str, about: &'static str, range: (usize, usize)) -> Parameter {
-    Parameter { name, about, range: Some(range) }
+    Parameter { name, about, takes: Takes::Number(range.0, range.1) }
 }
 
 type Answer = fn(Asked) -> Answered;
