@@ -46,7 +46,7 @@ async fn a_descendant_in_a_session_of_its_own_dies_too() {
         if os.fork() == 0:\n    \
             os.setsid()\n    \
             if os.fork() > 0: os._exit(0)\n    \
-            print(os.getpid(), flush=True)\n    \
+            os.write(1, b'%d\\n' % os.getpid())\n    \
             time.sleep(1000)\n\
         sys.stdin.read()";
     let mut talk = Talk::with(&python(script)).await;

@@ -11,12 +11,14 @@ use toolcrib_child::{Child, sweep};
 use crate::support::{Talk, alone, is_alive, python, role, shell, until};
 
 /// Hides two processes in sessions of their own, one of them behind a double fork.
+///
+/// Each tells its id in one write: `print` makes two, and those of the two would mix.
 const HIDING: &str = "import os, sys, time\n\
     for forks in (1, 2):\n    \
         if os.fork() == 0:\n        \
             os.setsid()\n        \
             if forks == 2 and os.fork() > 0: os._exit(0)\n        \
-            print(os.getpid(), flush=True)\n        \
+            os.write(1, b'%d\\n' % os.getpid())\n        \
             time.sleep(1000)\n\
     time.sleep(1000)";
 
