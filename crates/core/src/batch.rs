@@ -13,6 +13,7 @@ mod late;
 mod once;
 mod order;
 mod plainly;
+mod preview;
 mod record;
 mod recorded;
 mod redeem;

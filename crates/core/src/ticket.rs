@@ -88,6 +88,12 @@ pub enum TicketError {
         "`{0}` is not the tool that was asked about any more: look at it and make the call again"
     )]
     Changed(ToolName),
+    /// What the call would do is not what a person was asked about.
+    #[error(
+        "what `{tool}` would do has changed since it was asked about; now it is: {now}. Make the \
+         call again to be asked anew"
+    )]
+    Otherwise { tool: ToolName, now: String },
     #[error("the ledger cannot be read now: try again")]
     Ledger(#[from] crate::ledger::LedgerError),
 }

@@ -1,6 +1,6 @@
 //! A tool: a spec and the code behind it, in one object, so that the two cannot part.
 
-use std::future::Future;
+use std::future::{Future, ready};
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::BoxFuture;
+use crate::caller::Caller;
 use crate::content::IntoContent;
 use crate::context::CallContext;
 use crate::effect::Effect;
@@ -33,6 +34,21 @@ pub trait Tool: Send + Sync {
     /// on a task of its own, so that a tool that holds on to its thread holds nobody else.
     fn is_brief(&self) -> bool {
         false
+    }
+
+    /// What a call would do, in words, for whoever is asked before it runs: "Delete *Budget
+    /// review*, Tue 24 Nov 2026 14:00, 3 guests". `None`: its name and arguments say it all.
+    ///
+    /// It changes nothing, and says the same as long as the same would be done: an approval is good
+    /// for what these words said, so a call whose words have changed is not run but asked about
+    /// again. An error means that the call cannot succeed; then nobody is asked.
+    fn preview<'a>(
+        &'a self,
+        arguments: &'a Arguments,
+        caller: &'a Caller,
+    ) -> BoxFuture<'a, Result<Option<String>, ToolError>> {
+        let _ = (arguments, caller);
+        Box::pin(ready(Ok(None)))
     }
 
     /// Runs one call. Only the executor can make a `CallContext`, so no path runs a tool
@@ -190,6 +206,14 @@ impl Tool for Brief {
 
     fn is_brief(&self) -> bool {
         true
+    }
+
+    fn preview<'a>(
+        &'a self,
+        arguments: &'a Arguments,
+        caller: &'a Caller,
+    ) -> BoxFuture<'a, Result<Option<String>, ToolError>> {
+        self.0.preview(arguments, caller)
     }
 
     fn call<'a>(

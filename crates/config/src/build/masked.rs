@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use toolcrib_core::{
-    Arguments, BoxFuture, CallContext, Library, Redactor, Secret, Secrets, Source, SourceError,
-    Tool, ToolOutcome, ToolSpec, Toolset,
+    Arguments, BoxFuture, CallContext, Caller, Library, Redactor, Secret, Secrets, Source,
+    SourceError, Tool, ToolError, ToolOutcome, ToolSpec, Toolset,
 };
 use toolcrib_mcp::{Authorization, ServerSettings, Transport};
 
@@ -156,6 +156,21 @@ impl Tool for MaskedTool {
 
     fn is_brief(&self) -> bool {
         self.tool.is_brief()
+    }
+
+    fn preview<'a>(
+        &'a self,
+        arguments: &'a Arguments,
+        caller: &'a Caller,
+    ) -> BoxFuture<'a, Result<Option<String>, ToolError>> {
+        Box::pin(async move {
+            let mut said = self.tool.preview(arguments, caller).await;
+            match &mut said {
+                Ok(words) => words.iter_mut().for_each(|words| *words = self.mask.text(words)),
+                Err(error) => self.mask.each(|redactor| redactor.error(error)),
+            }
+            said
+        })
     }
 
     fn call<'a>(

@@ -9,18 +9,18 @@ use super::order::Order;
 use super::run_one::{Ended, OneCall};
 use super::watch::Watched;
 use super::witnessed::Subject;
-use super::{Batch, BatchOptions, Executor, answer, once};
+use super::{Batch, BatchOptions, Executor, answer, once, preview};
 use crate::call::{Call, CallKey};
 use crate::caller::Caller;
 use crate::catalog::Catalog;
 use crate::ledger::{Begun, LedgerError, OnceKey};
 use crate::moment;
-use crate::name::ToolName;
 use crate::outcome::ToolOutcome;
 use crate::plan::{ChoiceScope, Plan, Request};
 use crate::response::{Flag, Response};
 use crate::run::Run;
 use crate::ticket::{Decision, Parked, TicketError, TicketId};
+use crate::tool::Arguments;
 use crate::trace::Trace;
 use crate::witness::Ruling;
 
@@ -51,8 +51,17 @@ impl Executor {
         let parked = self.claim(ticket, caller).await?;
         moment::reached("ticket claimed");
         let keys = keys(caller, &parked);
-        let Parked { tool: name, source, fingerprint, arguments, session, call_id, wire, .. } =
-            parked;
+        let Parked {
+            tool: name,
+            source,
+            fingerprint,
+            arguments,
+            session,
+            call_id,
+            wire,
+            reason,
+            ..
+        } = parked;
         // Chosen for the whole run, since the tool may be one that is there only if it is chosen.
         let request =
             Request::default().choose(name.as_str()).choices_bind(ChoiceScope::Run).after(run);
@@ -65,7 +74,7 @@ impl Executor {
             same.then_some((plan, place))
         });
         let Some((plan, place)) = found else {
-            return Err(self.changed(name, &keys).await);
+            return Err(self.spoilt(TicketError::Changed(name), &keys).await);
         };
         let key = CallKey::batch()(0);
         let trace = options.trace.map(Trace::child);
@@ -81,6 +90,9 @@ impl Executor {
             trace: options.trace,
         });
         let approved = decision == Decision::Approve;
+        if approved && let Some(otherwise) = otherwise(&batch, place, &arguments, &reason).await {
+            return Err(self.spoilt(otherwise, &keys).await);
+        }
         let ended = match decision {
             Decision::Deny { reason } => {
                 let (arguments, ticket) = (&arguments, Some(ticket));
@@ -106,12 +118,11 @@ impl Executor {
     }
 
     /// Records that the call of a ticket cannot run any more.
-    async fn changed(&self, name: ToolName, keys: &[OnceKey]) -> TicketError {
-        let changed = TicketError::Changed(name);
-        let reason = changed.to_string();
+    async fn spoilt(&self, error: TicketError, keys: &[OnceKey]) -> TicketError {
+        let reason = error.to_string();
         let denied = Ended::unstarted(ToolOutcome::Denied { reason }, Vec::new());
         once::settle(&*self.0.ledger, keys, &denied).await;
-        changed
+        error
     }
 
     /// Takes a ticket out; under another profile there is no such ticket, and it stays.
@@ -157,6 +168,24 @@ fn keys(caller: &Caller, parked: &Parked) -> Vec<OnceKey> {
         OnceKey { caller: caller.clone(), tool, key }
     });
     [OnceKey::of_ticket(caller, &parked.ticket)].into_iter().chain(of_call).collect()
+}
+
+/// Why the call is not what a person said yes to, if its tool now says so.
+async fn otherwise(
+    batch: &Batch,
+    place: u32,
+    arguments: &Arguments,
+    asked: &str,
+) -> Option<TicketError> {
+    let tool = batch.plan.at(place)?;
+    match preview::words(batch, tool, arguments).await {
+        Ok(Some(now)) if !preview::was_asked(asked, &now) => {
+            let tool = tool.spec.name.clone();
+            Some(TicketError::Otherwise { tool, now })
+        }
+        // What cannot succeed fails when it runs, and tells by itself why.
+        Ok(_) | Err(_) => None,
+    }
 }
 
 /// A person said no: nothing runs, and it is seen all the same.

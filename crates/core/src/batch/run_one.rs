@@ -13,7 +13,7 @@ use super::late::Rest;
 use super::record::asked;
 use super::watch::Watch;
 use super::witnessed::Subject;
-use super::{Batch, govern, late, once, plainly};
+use super::{Batch, govern, late, once, plainly, preview};
 use crate::advice;
 use crate::call::{Call, CallKey};
 use crate::catalog::Listed;
@@ -128,7 +128,11 @@ impl OneCall {
         };
         let verdict = match decided.strictest(floor) {
             Verdict::Ask(_) if approved => Verdict::Allow,
-            verdict @ (Verdict::Allow | Verdict::Ask(_) | Verdict::Deny(_)) => verdict,
+            Verdict::Ask(reason) => match preview::words(&batch, tool, &arguments).await {
+                Ok(words) => Verdict::Ask(preview::question(words, reason)),
+                Err(error) => return self.ended(ToolOutcome::Failed(error)),
+            },
+            verdict @ (Verdict::Allow | Verdict::Deny(_)) => verdict,
         };
         let fresh = matches!(verdict, Verdict::Ask(_)).then(TicketId::unguessable);
         let subject = Subject {
@@ -328,7 +332,8 @@ async fn held_back(
         Err(error) => return Some(once::unrecorded(error).outcome),
     };
     let reason = format!("duplicate_of_unknown: the same call (`{of}`) may have taken effect");
-    let waits = (TicketId::unguessable(), reason);
+    let words = preview::words(&one.batch, tool, arguments).await.ok().flatten();
+    let waits = (TicketId::unguessable(), preview::question(words, reason));
     let ticket = park(&one.batch, call, tool, arguments.clone(), waits).await.ok();
     let message = advice::duplicate_of_unknown(&of, ticket.as_ref());
     let mut error = ToolError::new(ErrorKind::DuplicateOfUnknown, message);

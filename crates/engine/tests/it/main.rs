@@ -17,6 +17,7 @@ mod lock;
 mod lock_properties;
 mod plan;
 mod plan_properties;
+mod previews;
 mod reading;
 mod rules;
 mod tickets;

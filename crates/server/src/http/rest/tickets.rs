@@ -140,7 +140,10 @@ fn used(recorded: Option<&Response>) -> Problem {
 fn refused(error: &TicketError) -> Problem {
     let kind = match error {
         TicketError::Unknown => Kind::UnknownTicket,
-        TicketError::Expired | TicketError::Used | TicketError::Changed(_) => Kind::TicketRefused,
+        TicketError::Expired
+        | TicketError::Used
+        | TicketError::Changed(_)
+        | TicketError::Otherwise { .. } => Kind::TicketRefused,
         TicketError::Ledger(_) => Kind::Unavailable,
     };
     Problem::new(kind, error.to_string())
