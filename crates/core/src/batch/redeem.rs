@@ -51,31 +51,10 @@ impl Executor {
         let parked = self.claim(ticket, caller).await?;
         moment::reached("ticket claimed");
         let keys = keys(caller, &parked);
-        let Parked {
-            tool: name,
-            source,
-            fingerprint,
-            arguments,
-            session,
-            call_id,
-            wire,
-            reason,
-            ..
-        } = parked;
-        // Chosen for the whole run, since the tool may be one that is there only if it is chosen.
-        let request =
-            Request::default().choose(name.as_str()).choices_bind(ChoiceScope::Run).after(run);
-        let request = Request { session, ..request };
-        let plan = Plan::make(catalog, caller, self.policy(), request).ok();
-        let found = plan.and_then(|plan| {
-            let place = plan.place(name.as_str())?;
-            let now = plan.planned(place)?.listed;
-            let same = now.fingerprint == fingerprint && now.spec.origin.source == source;
-            same.then_some((plan, place))
-        });
-        let Some((plan, place)) = found else {
-            return Err(self.spoilt(TicketError::Changed(name), &keys).await);
+        let Some((plan, place)) = self.stands(catalog, caller, &parked, run) else {
+            return Err(self.spoilt(TicketError::Changed(parked.tool), &keys).await);
         };
+        let Parked { tool: name, arguments, call_id, wire, reason, .. } = parked;
         let key = CallKey::batch()(0);
         let trace = options.trace.map(Trace::child);
         let call = Call { id: call_id, name: name.to_string(), wire, ..Call::default() };
@@ -115,6 +94,25 @@ impl Executor {
             response.debug.flags.push(Flag::Approved);
         }
         Ok(response)
+    }
+
+    /// The place of the tool of a parked call, if it is there now, the same, and for this caller.
+    fn stands(
+        &self,
+        catalog: &Arc<Catalog>,
+        caller: &Caller,
+        parked: &Parked,
+        run: &Run,
+    ) -> Option<(Plan, u32)> {
+        let name = parked.tool.as_str();
+        // Chosen for the whole run, since the tool may be one that is there only if it is chosen.
+        let request = Request::default().choose(name).choices_bind(ChoiceScope::Run).after(run);
+        let request = Request { session: parked.session.clone(), ..request };
+        let plan = Plan::make(catalog, caller, self.policy(), request).ok()?;
+        let place = plan.place(name)?;
+        let now = plan.planned(place)?.listed;
+        let same = now.fingerprint == parked.fingerprint && now.spec.origin.source == parked.source;
+        same.then_some((plan, place))
     }
 
     /// Records that the call of a ticket cannot run any more.

@@ -1,0 +1,56 @@
+//! What keeps a calendar, tasks and mail: three traits, so that each may have its own keeper.
+//!
+//! `owner` is whose data it is where a backend keeps several people's: the tenant of the caller.
+//! A backend that speaks for one account, as its credentials say, ignores it.
+//!
+//! Every method is one attempt with a bounded time; the gate repeats what is harmless to repeat.
+
+mod calendar;
+mod fault;
+mod mail;
+mod tasks;
+
+pub use calendar::{
+    Calendar, CalendarInfo, Event, EventChange, EventQuery, Guest, NewEvent, Reply, Slot, Status,
+};
+pub use fault::{Fault, FaultKind};
+pub use mail::{
+    Attachment, Label, Mail, MailQuery, Marks, Message, MessageHead, NewMessage, Thread,
+};
+use serde::Serialize;
+pub use tasks::{Due, NewTask, Task, TaskChange, TaskList, TaskQuery, Tasks};
+
+/// One page of a list. `next` is what the following query takes as its `cursor`; it is opaque.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page<T> {
+    pub items: Vec<T>,
+    pub next: Option<String>,
+}
+
+/// What an update does to a field: an absent field and an explicit null are two things.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Change<T> {
+    #[default]
+    Keep,
+    Clear,
+    Set(T),
+}
+
+impl<T> Change<T> {
+    /// What the field is afterwards.
+    pub fn over(self, before: Option<T>) -> Option<T> {
+        match self {
+            Self::Keep => before,
+            Self::Clear => None,
+            Self::Set(value) => Some(value),
+        }
+    }
+}
+
+/// Somebody with an address of mail.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Person {
+    pub address: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}

@@ -1,0 +1,6 @@
+//! The desk: calendar, mail and tasks as tools, over backends that keep them.
+//!
+//! Read [`backend`] first: what keeps a calendar, tasks or mail is behind three traits, and the
+//! tools know nothing else of it.
+
+pub mod backend;
