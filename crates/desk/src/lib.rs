@@ -4,3 +4,4 @@
 //! tools know nothing else of it.
 
 pub mod backend;
+pub mod embedded;

@@ -86,7 +86,7 @@ const KEPT: &[(&str, &[&str])] = &[
     ("bpe-openai", &["toolcrib-tokens"]),
     ("ring", &["toolcrib-auth", "toolcrib-testkit"]),
     ("serde-saphyr", &["toolcrib-openapi"]),
-    ("rusqlite", &["toolcrib-store"]),
+    ("rusqlite", &["toolcrib-store", "toolcrib-desk"]),
     ("clap", &["toolcrib-server"]),
     ("fearless_simd", &["toolcrib-embed"]),
     ("anyhow", &["toolcrib-server", "xtask"]),

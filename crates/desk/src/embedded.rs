@@ -1,0 +1,8 @@
+//! The embedded backend: calendar, tasks and mail of each tenant in one file of SQLite.
+//!
+//! The file is apart from the record of calls: that one is pruned, owned by one process and may
+//! be thrown away, and none of it holds for somebody's calendar.
+
+mod db;
+
+pub use db::{Db, NotOpened};

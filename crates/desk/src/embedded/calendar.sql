@@ -1,0 +1,2 @@
+-- Calendars, events, lists and tasks.
+CREATE TABLE calendar_unused (id INTEGER);

@@ -1,0 +1,2 @@
+-- Mail.
+CREATE TABLE mail_unused (id INTEGER);
