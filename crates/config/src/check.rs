@@ -2,6 +2,7 @@
 
 mod api;
 mod bounds;
+mod desk;
 mod front;
 mod issuer;
 mod points;

@@ -36,5 +36,6 @@ pub use problem::Problem;
 pub use reach::Telling;
 pub use schema::schema;
 pub use seen::{AuditSettings, LogForm, LogLevel, LogSettings, TelemetrySettings};
+pub use settings::{CalDavAccount, DeskSettings, GoogleAccount, MailAccount, Parts};
 pub use sources::{Behind, Sources};
 pub use template::{Lookup, Unresolved};

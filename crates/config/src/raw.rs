@@ -2,6 +2,7 @@
 //! descriptions that an editor shows.
 
 mod bounds;
+mod desk;
 mod front;
 mod mcp;
 mod openapi;
@@ -18,6 +19,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 pub(crate) use self::bounds::Bounds;
+pub(crate) use self::desk::{CalDav, Desk, Google, MailServers, PartWord};
 pub(crate) use self::front::{Issuer, Key, Server, Tls};
 pub(crate) use self::mcp::{Mcp, OAuth, Share};
 pub(crate) use self::openapi::{Auth, By, Grant, OpenApi, Toolsets};

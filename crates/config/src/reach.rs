@@ -4,7 +4,7 @@ use toolcrib_mcp::Transport;
 use toolcrib_openapi::Document;
 
 use crate::config::Config;
-use crate::settings::{Api, Kind, Login, Server};
+use crate::settings::{Api, Desk, Kind, Login, Server};
 use crate::suspicion;
 use crate::template::{Piece, Template};
 
@@ -28,6 +28,7 @@ impl Config {
                 let does = match &entry.kind {
                     Kind::Mcp(server) => Some(of_server(server, telling)),
                     Kind::OpenApi(api) => Some(of_api(api)),
+                    Kind::Desk(desk) => of_desk(desk),
                     Kind::Basics(_) => None,
                 };
                 does.map(|does| format!("`{}` {does}", entry.id))
@@ -93,6 +94,29 @@ fn of_api(api: &Api) -> String {
     let asked = api.plain.base_url.as_ref().map_or(document, ToString::to_string);
     let places: Vec<_> = std::iter::once(asked).chain(elsewhere).collect();
     format!("asks {}{}", places.join(" and "), with(&secrets))
+}
+
+/// `None`: a desk that keeps all in its own place.
+fn of_desk(desk: &Desk) -> Option<String> {
+    let mut does = Vec::new();
+    if let Some(file) = &desk.file {
+        does.push(format!("keeps its data in `{}`", file.display()));
+    }
+    let mut asks = |places: String, templates: Vec<&Template>| {
+        does.push(format!("asks {places}{}", with(&references(templates.into_iter()))));
+    };
+    if let Some(caldav) = &desk.caldav {
+        asks(caldav.url.to_string(), vec![&caldav.user, &caldav.password]);
+    }
+    if let Some(mail) = &desk.mail {
+        asks(format!("{} and {}", mail.imap, mail.smtp), vec![&mail.user, &mail.password]);
+    }
+    if let Some(google) = &desk.google {
+        let place = google.base_url.as_ref().map_or("Google".to_owned(), ToString::to_string);
+        let secrets = [&google.client_secret].into_iter().chain(&google.refresh_token);
+        asks(place, secrets.collect());
+    }
+    (!does.is_empty()).then(|| does.join(", "))
 }
 
 /// A variable.

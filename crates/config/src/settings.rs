@@ -1,11 +1,15 @@
 //! What a source is made of: with references in it, and with the secrets filled in.
 
+mod desk;
+
 use indexmap::IndexMap;
 use toolcrib_core::Secret;
 use toolcrib_mcp::{Authorization, ServerSettings, Transport};
 use toolcrib_openapi::{ApiSettings, Credential};
 use url::Url;
 
+pub(crate) use self::desk::{CalDav, Desk, Google, MailServers};
+pub use self::desk::{CalDavAccount, DeskSettings, GoogleAccount, MailAccount, Parts};
 use crate::suspicion;
 use crate::template::{Found, Lookup, Template, Unresolved};
 
@@ -16,6 +20,7 @@ pub(crate) enum Kind {
     OpenApi(Box<Api>),
     /// The names of the built-in tools.
     Basics(Vec<String>),
+    Desk(Box<Desk>),
 }
 
 /// An MCP server whose secrets stand beside it.
@@ -62,6 +67,7 @@ pub(crate) enum Settings {
     Mcp(Box<ServerSettings>),
     OpenApi(Box<ApiSettings>),
     Basics(Vec<String>),
+    Desk(Box<DeskSettings>),
 }
 
 impl Kind {
@@ -87,6 +93,7 @@ impl Kind {
             Self::Mcp(server) => Settings::Mcp(Box::new(server.resolve(lookup, &mut found))),
             Self::OpenApi(api) => Settings::OpenApi(Box::new(api.resolve(lookup, &mut found))),
             Self::Basics(names) => Settings::Basics(names.clone()),
+            Self::Desk(desk) => Settings::Desk(Box::new(desk.resolve(lookup, &mut found))),
         };
         if found.missing.is_empty() { Ok((settings, found.secrets)) } else { Err(found.missing) }
     }

@@ -62,6 +62,7 @@ pub(super) fn source(
 ) -> Arc<dyn Source> {
     let (given, learns) = match settings {
         Settings::Mcp(server) => (Redactor::new(secrets.iter().cloned()), learns(server)),
+        Settings::Desk(_) => (Redactor::new(secrets.iter().cloned()), false),
         Settings::OpenApi(_) | Settings::Basics(_) => return source,
     };
     if given.is_idle() && !learns {

@@ -6,7 +6,7 @@ use toolcrib_core::{BoxFuture, Secrets, Source, SourceError, Toolset};
 use toolcrib_mcp::ServerSettings;
 use toolcrib_openapi::ApiSettings;
 
-use crate::settings::Settings;
+use crate::settings::{DeskSettings, Settings};
 
 /// The tools that are built in; making them takes a while.
 pub(crate) static BASICS: LazyLock<Toolset> = LazyLock::new(toolcrib_basics::tools);
@@ -15,6 +15,12 @@ pub(crate) static BASICS: LazyLock<Toolset> = LazyLock::new(toolcrib_basics::too
 pub trait Maker: Send + Sync {
     fn mcp(&self, id: &str, settings: ServerSettings) -> Arc<dyn Source>;
     fn api(&self, id: &str, settings: ApiSettings) -> Arc<dyn Source>;
+
+    /// A host without a place for one has a source that says so.
+    fn desk(&self, id: &str, settings: DeskSettings) -> Arc<dyn Source> {
+        let _ = (id, settings);
+        Arc::new(Failing("this program has no desk".to_owned()))
+    }
 
     /// What its sources learn of secrets while they run; what was one in a file before is kept
     /// there too.
@@ -28,6 +34,7 @@ pub(crate) fn make(id: &str, settings: &Settings, maker: &dyn Maker) -> Arc<dyn 
     match settings {
         Settings::Mcp(server) => maker.mcp(id, ServerSettings::clone(server)),
         Settings::OpenApi(api) => maker.api(id, ApiSettings::clone(api)),
+        Settings::Desk(desk) => maker.desk(id, DeskSettings::clone(desk)),
         Settings::Basics(names) => {
             let is_named = |name: &str| names.iter().any(|named| named == name);
             Arc::new(BASICS.filter(|spec| is_named(spec.name.as_str())))

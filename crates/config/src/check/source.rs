@@ -15,7 +15,7 @@ use crate::settings::Kind;
 use crate::shape::shown;
 
 /// The kinds of a source, of which one has exactly one.
-const KINDS: [&str; 3] = ["mcp", "openapi", "basics"];
+const KINDS: [&str; 4] = ["mcp", "openapi", "basics", "desk"];
 
 /// As many as one process can hold connections to.
 const MOST_SOURCES: usize = 1000;
@@ -155,6 +155,8 @@ impl<'d, 't: 'd> Check<'_, 'd, 't> {
         } else if let Some(openapi) = &raw.openapi {
             let api = self.api(openapi, grouping, &place.key("openapi"));
             api.map(|api| Kind::OpenApi(Box::new(api)))
+        } else if let Some(desk) = &raw.desk {
+            self.desk(desk, &place.key("desk")).map(|desk| Kind::Desk(Box::new(desk)))
         } else {
             self.basics(raw.basics.as_ref()?, &place.key("basics"))
         }

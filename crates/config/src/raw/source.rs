@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Mcp, OpenApi, PauseText, Toolsets};
+use super::{Desk, Mcp, OpenApi, PauseText, Toolsets};
 
-/// An owner of tools: exactly one of `mcp`, `openapi` and `basics`.
+/// An owner of tools: exactly one of `mcp`, `openapi`, `basics` and `desk`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Source {
@@ -30,6 +30,8 @@ pub(crate) struct Source {
     pub(crate) openapi: Option<OpenApi>,
     /// Tools that are built in: `true` for all of them, or their names.
     pub(crate) basics: Option<Basics>,
+    /// Calendar, tasks and mail.
+    pub(crate) desk: Option<Desk>,
     /// How the operations of an API are grouped.
     pub(crate) toolsets: Option<Toolsets>,
 }

@@ -8,6 +8,7 @@
 mod any;
 mod api;
 mod build;
+mod desk;
 mod examine;
 mod foreign;
 mod front;
