@@ -66,6 +66,14 @@ impl<T> Packed<T> {
         matches!(self.0, Form::Empty)
     }
 
+    /// The value as it is kept: JSON without a blank too many. `None`: it is kept in another form.
+    pub fn text(&self) -> Option<&str> {
+        match &self.0 {
+            Form::Text(text) => Some(text),
+            Form::Empty | Form::Whole(_) => None,
+        }
+    }
+
     /// Whether a word of plain letters may stand in it; `false` is certain, and cheap to learn.
     pub fn may_hold(&self, word: &str) -> bool {
         match &self.0 {
@@ -147,6 +155,7 @@ mod tests {
             assert_eq!(packed, value);
             assert_eq!(packed.value().to_string(), value.to_string());
             assert_eq!(packed.is_empty(), value.is_null());
+            assert!(packed.text().is_none_or(|text| text == value.to_string()));
             assert!(!packed.edit(|_| false) && packed == Packed::new(value));
         }
         let mut fields = Packed::<Map<String, Value>>::default();

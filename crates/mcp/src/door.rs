@@ -34,6 +34,7 @@ mod tasks;
 mod telling;
 mod waiting;
 mod whole;
+mod written;
 
 use std::sync::Arc;
 

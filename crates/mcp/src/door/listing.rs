@@ -5,12 +5,15 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use rmcp::model::ErrorData;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
-use toolcrib_core::{Effect, Exposure, Fields, Plan, ToolSpec};
+use toolcrib_core::{Effect, Exposure, Fields, Packed, Plan, PlannedTool, ToolSpec};
 
 use super::client::Client;
 use super::desk::{Entrance, Room, offers as offers_methods};
 use super::reading::frame;
+use super::written::Written;
 
 /// In a schema, the header that an argument travels in.
 const HEADER: &str = "x-mcp-header";
@@ -24,29 +27,50 @@ pub(super) fn tools(
 ) -> Result<Value, ErrorData> {
     let (plan, sole) = (room.plan(entrance)?, room.sole(entrance));
     offers_methods(sole.as_deref(), "tools", "tools/list")?;
-    let page = page(&plan, cursor, room.settings.page, (client, sole.is_some()));
-    let page = page.ok_or_else(nowhere)?;
+    let page = page(&plan, cursor, room.settings.page).ok_or_else(nowhere)?;
+    let shown = page.tools.iter();
+    let shown = shown.map(|tool| definition(&tool.listed.spec, client, sole.is_some())).collect();
     let mut list = frame(room, client, sole.as_ref(), "tools/list");
-    list.insert("tools".to_owned(), Value::Array(page.tools));
+    list.insert("tools".to_owned(), Value::Array(shown));
     list.extend(page.next.map(|next| ("nextCursor".to_owned(), Value::from(next))));
     Ok(Value::Object(list))
 }
 
+/// The same as JSON: the schemas of most tools go out as they are kept, without a tree of each.
+pub(super) fn tools_as_json(
+    room: &Room,
+    entrance: &Entrance,
+    client: &Client,
+    cursor: Option<&str>,
+) -> Result<Vec<u8>, ErrorData> {
+    let (plan, sole) = (room.plan(entrance)?, room.sole(entrance));
+    offers_methods(sole.as_deref(), "tools", "tools/list")?;
+    let page = page(&plan, cursor, room.settings.page).ok_or_else(nowhere)?;
+    let mut list = frame(room, client, sole.as_ref(), "tools/list");
+    list.extend(page.next.map(|next| ("nextCursor".to_owned(), Value::from(next))));
+    let mut object = Written::new();
+    for (key, value) in &list {
+        object.field(key, value);
+    }
+    let mut shown = Vec::new();
+    for tool in page.tools {
+        shown.push(if shown.is_empty() { b'[' } else { b',' });
+        write(&mut shown, &tool.listed.spec, client, sole.is_some());
+    }
+    shown.extend_from_slice(if shown.is_empty() { b"[]" } else { b"]" });
+    object.text("tools", &shown);
+    Ok(object.end())
+}
+
 /// One page, and where the next one begins.
-struct Page {
-    tools: Vec<Value>,
+struct Page<'a> {
+    tools: Vec<PlannedTool<'a>>,
     next: Option<String>,
 }
 
-/// The tools after the one that `cursor` names, in the order of the catalog. `is_whole`: the door stands
-/// for one source, whose hints are its own. `None`: the cursor
+/// The tools after the one that `cursor` names, in the order of the catalog. `None`: the cursor
 /// is none of ours, or its tool has gone: the client begins again.
-fn page(
-    plan: &Plan,
-    cursor: Option<&str>,
-    most: usize,
-    (client, is_whole): (&Client, bool),
-) -> Option<Page> {
+fn page<'a>(plan: &'a Plan, cursor: Option<&str>, most: usize) -> Option<Page<'a>> {
     let shown = || plan.tools().filter(|tool| tool.exposure != Exposure::Hidden);
     let skipped = match cursor {
         None => 0,
@@ -59,10 +83,8 @@ fn page(
     let tools: Vec<_> = rest.by_ref().take(most.max(1)).collect();
     let has_more = rest.next().is_some();
     let last = tools.last().filter(|_| has_more);
-    Some(Page {
-        next: last.map(|tool| BASE64_URL_SAFE_NO_PAD.encode(tool.listed.spec.name.as_str())),
-        tools: tools.iter().map(|tool| definition(&tool.listed.spec, client, is_whole)).collect(),
-    })
+    let next = last.map(|tool| BASE64_URL_SAFE_NO_PAD.encode(tool.listed.spec.name.as_str()));
+    Some(Page { tools, next })
 }
 
 /// A page of definitions, and where the next one begins; `key`: the field that names each.
@@ -93,7 +115,8 @@ pub(super) fn nowhere() -> ErrorData {
     ErrorData::invalid_params("the cursor leads nowhere: list from the start", None)
 }
 
-/// A tool as the protocol has it; what its origin said besides goes along.
+/// A tool as the protocol has it; what its origin said besides goes along. `is_whole`: the door
+/// stands for one source, whose hints are its own.
 fn definition(spec: &ToolSpec, client: &Client, is_whole: bool) -> Value {
     let mut tool = Map::new();
     let mut put = |key: &str, value: Value| tool.insert(key.to_owned(), value);
@@ -118,6 +141,57 @@ fn definition(spec: &ToolSpec, client: &Client, is_whole: bool) -> Value {
         }
     }
     Value::Object(tool)
+}
+
+/// Writes what [`definition`] makes: from the kept texts, where nothing in them is to be changed.
+fn write(to: &mut Vec<u8>, spec: &ToolSpec, client: &Client, is_whole: bool) {
+    let output = spec.output.as_ref().filter(|schema| client.takes_output(schema));
+    let input = as_kept(&spec.input).filter(|input| has_type(input));
+    let kept = output.and_then(as_kept);
+    let (Some(input), true) = (input, kept.is_some() == output.is_some()) else {
+        to.extend(definition(spec, client, is_whole).to_string().into_bytes());
+        return;
+    };
+    let output = kept;
+    let mut tool = Written::new();
+    tool.field("name", &spec.name);
+    if let Some(title) = &spec.title {
+        tool.field("title", title);
+    }
+    tool.field("description", &spec.description);
+    tool.text("inputSchema", input.as_bytes());
+    if let Some(output) = output {
+        tool.text("outputSchema", output.as_bytes());
+    }
+    let mut extra = spec.extra.value();
+    if !is_whole {
+        tool.field("annotations", &annotations(spec, extra.shift_remove("annotations")));
+    }
+    let is_ours = |key: &str| {
+        let always = ["name", "description", "inputSchema", "execution"].contains(&key);
+        always
+            || key == "title" && spec.title.is_some()
+            || key == "outputSchema" && output.is_some()
+    };
+    for (key, value) in extra.iter().filter(|(key, _)| !is_ours(key)) {
+        tool.field(key, value);
+    }
+    to.extend(tool.end());
+}
+
+/// The text of a schema in which no header is to be taken away.
+fn as_kept(schema: &Packed) -> Option<&str> {
+    schema.text().filter(|_| !schema.may_hold(HEADER))
+}
+
+/// Whether a schema says at its top which type it has.
+fn has_type(schema: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Top {
+        #[serde(rename = "type")]
+        kind: Option<IgnoredAny>,
+    }
+    serde_json::from_str::<Top>(schema).is_ok_and(|top| top.kind.is_some())
 }
 
 /// The hints that hold here: an operator may know better than the origin, who `said` its own.

@@ -26,6 +26,7 @@ use super::line::Line;
 use super::listing;
 use super::once;
 use super::outgoing::Answer;
+use super::written::Written;
 
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
@@ -109,8 +110,16 @@ impl Plain {
         let (tool, arguments) = match wanted {
             Wanted::Call(tool, arguments) => (tool, arguments),
             Wanted::Tools(cursor) => {
-                let list = listing::tools(room, &entrance, &client, cursor.as_deref());
-                return replied(id, list.map(Answer::Result));
+                return match listing::tools_as_json(room, &entrance, &client, cursor.as_deref()) {
+                    Ok(list) => {
+                        let mut message = Written::new();
+                        message.field("jsonrpc", "2.0");
+                        message.field("id", &id);
+                        message.text("result", &list);
+                        plainly(StatusCode::OK, Body::from(message.end()))
+                    }
+                    Err(error) => replied(id, Err(error)),
+                };
             }
         };
         let line = Line {

@@ -1,7 +1,9 @@
 //! The plainest calls go a shorter way than the others, and nobody can tell by the answer.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
-use toolcrib_core::{Effect, Verdict};
+use toolcrib_core::{Content, Effect, Tool, ToolOutcome, ToolSpec, Verdict, raw_tool};
 use toolcrib_engine::Crib;
 use toolcrib_mcp::DoorSettings;
 use toolcrib_testkit::{ByHand, Oracle};
@@ -79,7 +81,9 @@ fn right() -> Value {
 
 #[tokio::test]
 async fn a_plain_list_is_answered_as_every_other_one() {
-    let tools = toolcrib_core::Toolset::of(fixtures::all()).unwrap();
+    let all: Vec<_> = fixtures::all().into_iter().chain(odd()).collect();
+    let many = all.len();
+    let tools = toolcrib_core::Toolset::of(all).unwrap();
     let crib = Crib::builder().build_fixed(tools);
     let url = open(crib, &[], DoorSettings { page: 7, ..DoorSettings::default() }).await;
     let list =
@@ -93,7 +97,33 @@ async fn a_plain_list_is_answered_as_every_other_one() {
         pages += usize::from(answer["result"]["tools"].is_array());
         cursors.extend(answer["result"].get("nextCursor").cloned());
     }
-    assert_eq!(pages, fixtures::all().len().div_ceil(7));
+    assert_eq!(pages, many.div_ceil(7));
+}
+
+/// Tools whose specs are odd in one respect each.
+fn odd() -> Vec<Arc<dyn Tool>> {
+    let text = json!({ "type": "string" });
+    let header = json!({ "type": "string", "x-mcp-header": "Region" });
+    let object = |of: &Value| json!({ "type": "object", "properties": { "a": of } });
+    let deep = (0..200).fold(text.clone(), |inner, _| json!({ "items": inner }));
+    let without_type = json!({ "properties": { "type": text } });
+    let shapes = [
+        (json!({}), Some(object(&text)), json!({})),
+        (without_type, None, json!({ "annotations": { "title": "A" }, "title": "B" })),
+        (object(&header), Some(object(&header)), json!({ "icons": [{ "src": "a" }] })),
+        (object(&json!({ "default": header })), Some(json!({ "type": "array" })), json!({})),
+        (object(&deep), Some(object(&deep)), json!({ "outputSchema": 1, "name": "other" })),
+        (object(&text), None, json!({ "outputSchema": {}, "execution": 1, "annotations": 3 })),
+    ];
+    let tools = shapes.into_iter().enumerate().map(|(place, (input, output, extra))| {
+        let mut spec =
+            ToolSpec::new(format!("odd_{place}"), "A \"quoted\"\nline.", Effect::Write).unwrap();
+        (spec.input, spec.output) = (input.into(), output.map(Into::into));
+        spec.extra = extra.as_object().unwrap().clone().into();
+        spec.title = (place == 1).then(|| "Odd \u{1f600}".to_owned());
+        raw_tool(spec, |_, _| async { ToolOutcome::Done(Content::default()) })
+    });
+    tools.collect()
 }
 
 #[tokio::test]
