@@ -40,11 +40,12 @@ fn load(kind: &str, words: &[String]) -> Result<()> {
     finish(client.arg(kind).args([server, echo, target()]).args(words))
 }
 
-/// Asks the search the questions of the labelled sets.
+/// Asks the search the questions of the labelled sets; with `TOOLCRIB_MINILM`, by its meaning too.
 fn retrieval(words: &[String]) -> Result<()> {
     let mut build = cargo();
     build.args(["build", "--release", "--package", "toolcrib-retrieval"]);
     finish(&mut build)?;
     let mut measure = program(target().join("release").join("toolcrib-retrieval"));
-    finish(measure.args(words))
+    let vectors = target().join("retrieval.vectors");
+    finish(measure.args(words).arg(format!("--vectors={}", vectors.display())))
 }

@@ -33,6 +33,9 @@ usage: cargo xtask WORD
           what a way through `toolcrib serve` costs, against the same server asked directly
   bench soak [--minutes=N] [--rate=N] [--json]
           calls of all kinds at a steady rate, and what they leave behind
+  bench retrieval [--small] [--json]
+          how well tools are found on the labelled sets, and at which size; with TOOLCRIB_MINILM
+          in the environment, as `peers` tells it, with a model too
   bench tokens
           what 17, 100 and 1,000 tools take in a prompt, shown directly and lazily
   help    this page

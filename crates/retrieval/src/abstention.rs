@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use toolcrib_search::{Index, Query};
+use toolcrib_search::Query;
 
 use crate::Fault;
 use crate::plain::real;
@@ -26,10 +26,14 @@ pub(crate) fn unserved(name: &str) -> Result<Vec<String>, Fault> {
     Ok(text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
 }
 
-/// Asks what cannot be served, and every `step`th of what can.
-pub fn abstention(set: &Set, index: &Index, step: usize) -> Result<Abstention, Fault> {
-    let answers =
-        |text: &str| !index.search(&Query { text, limit: 5, ..Query::default() }).hits.is_empty();
+/// Asks what cannot be served, and every `step`th of what can; `finds` tells whether a search finds
+/// anything.
+pub fn abstention(
+    set: &Set,
+    step: usize,
+    finds: &dyn Fn(&Query<'_>) -> bool,
+) -> Result<Abstention, Fault> {
+    let answers = |text: &str| finds(&Query { text, limit: 5, ..Query::default() });
     let unserved = unserved(&set.name)?;
     let answered = unserved.iter().filter(|text| answers(text)).count();
     let served: Vec<_> = set.questions.iter().step_by(step.max(1)).collect();

@@ -1,12 +1,15 @@
-//! `toolcrib-retrieval [FOLDER] [--step=N] [--json]`: what `cargo xtask bench retrieval` runs, in a
-//! build that is optimised.
+//! `toolcrib-retrieval [FOLDER] [--step=N] [--json] [--small] [--vectors=FILE]`: what `cargo xtask
+//! bench retrieval` runs, in a build that is optimised.
+//!
+//! With `TOOLCRIB_MINILM` naming the folder of a model, what that adds is measured too; its vectors
+//! are kept in the file.
 
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::Value;
-use toolcrib_retrieval::{Fault, folder, measure, table};
+use toolcrib_retrieval::{Fault, Model, folder, measure, table};
 
 /// Sizes of catalogs whose cost is measured.
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
@@ -31,5 +34,12 @@ fn run(words: &[String]) -> Result<Value, Fault> {
     let step = words.iter().find_map(|word| word.strip_prefix("--step="));
     let step = step.map_or(Ok(1), str::parse)?;
     let sizes: &[usize] = if words.iter().any(|word| word == "--small") { &[] } else { &SIZES };
-    measure(&named.unwrap_or_else(folder), step, sizes)
+    let file = words.iter().find_map(|word| word.strip_prefix("--vectors=")).map(PathBuf::from);
+    let model = model().map(|folder| Model::open(&folder, file)).transpose()?;
+    measure(&named.unwrap_or_else(folder), step, sizes, model.as_ref())
+}
+
+#[expect(clippy::disallowed_methods, reason = "the run names its peers by the environment")]
+fn model() -> Option<PathBuf> {
+    std::env::var_os("TOOLCRIB_MINILM").filter(|folder| !folder.is_empty()).map(PathBuf::from)
 }

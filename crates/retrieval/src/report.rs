@@ -9,6 +9,7 @@ use toolcrib_search::{Index, Query};
 use crate::Fault;
 use crate::abstention::abstention;
 use crate::figures::figures;
+use crate::meaning::{Meaning, Model};
 use crate::plain::{Bm25, Kind};
 use crate::scale::scale;
 use crate::set::{SETS, Set};
@@ -27,34 +28,58 @@ const COLUMNS: [&str; 9] = [
 ];
 
 /// Measures every set of a folder, asking every `step`th question, and then the sizes.
-pub fn measure(folder: &Path, step: usize, sizes: &[usize]) -> Result<Value, Fault> {
+pub fn measure(
+    folder: &Path,
+    step: usize,
+    sizes: &[usize],
+    model: Option<&Model>,
+) -> Result<Value, Fault> {
     let mut sets = Vec::new();
     let mut found = Map::new();
     for name in SETS {
         let set = Set::read(folder, name)?;
-        let (plain, strong) =
-            (Bm25::new(Kind::Plain, &set.tools), Bm25::new(Kind::Strong, &set.tools));
-        let index = Index::build(set.tools.iter().map(crate::Tool::document));
-        let mut search = |text: &str| ranked(&index, text);
-        let of_set = json!({
-            "tools": set.tools.len(),
-            "questions": set.questions.len().div_ceil(step.max(1)),
-            "plain BM25": figures(&set, step, &mut |text| plain.search(text)).json(),
-            "strong BM25": figures(&set, step, &mut |text| strong.search(text)).json(),
-            "toolcrib": figures(&set, step, &mut search).json(),
-            "abstention": abstention(&set, &index, step)?.json(),
-        });
-        found.insert(name.to_owned(), of_set);
+        found.insert(name.to_owned(), of_set(&set, step, model)?);
         sets.push(set);
     }
     let sizes: Vec<Value> = sizes.iter().map(|size| scale(&sets, *size)).collect();
     Ok(json!({ "sets": found, "sizes": sizes }))
 }
 
+/// Measures one set; with a model, also what that adds.
+pub fn of_set(set: &Set, step: usize, model: Option<&Model>) -> Result<Value, Fault> {
+    let (plain, strong) = (Bm25::new(Kind::Plain, &set.tools), Bm25::new(Kind::Strong, &set.tools));
+    let index = Index::build(set.tools.iter().map(crate::Tool::document));
+    let finds = |query: &Query<'_>| !index.search(query).hits.is_empty();
+    let mut found = json!({
+        "tools": set.tools.len(),
+        "questions": set.questions.len().div_ceil(step.max(1)),
+        "plain BM25": figures(set, step, &mut |text| plain.search(text)).json(),
+        "strong BM25": figures(set, step, &mut |text| strong.search(text)).json(),
+        "toolcrib": figures(set, step, &mut |text| ranked(&index, text)).json(),
+        "abstention": abstention(set, step, &finds)?.json(),
+    });
+    if let (Some(model), Value::Object(found)) = (model, &mut found) {
+        let meaning = Meaning::of(set, step, model)?;
+        let finds = |query: &Query<'_>| !meaning.search(&index, query).is_empty();
+        let mut nearest = |text: &str| meaning.nearest(&set.tools, text);
+        let mut both = |text: &str| meaning.search(&index, &asking(text));
+        let of_model = [
+            ("model alone", figures(set, step, &mut nearest).json()),
+            ("toolcrib with model", figures(set, step, &mut both).json()),
+            ("abstention with model", abstention(set, step, &finds)?.json()),
+        ];
+        found.extend(of_model.map(|(name, figures)| (name.to_owned(), figures)));
+    }
+    Ok(found)
+}
+
+fn ranked(index: &Index, text: &str) -> Vec<usize> {
+    index.search(&asking(text)).hits.into_iter().map(|hit| hit.document).collect()
+}
+
 /// The best ten, whether or not they are thought to serve.
-pub(crate) fn ranked(index: &Index, text: &str) -> Vec<usize> {
-    let query = Query { text, limit: 10, keep_doubtful: true, ..Query::default() };
-    index.search(&query).hits.into_iter().map(|hit| hit.document).collect()
+fn asking(text: &str) -> Query<'_> {
+    Query { text, limit: 10, keep_doubtful: true, ..Query::default() }
 }
 
 /// What was measured, as Markdown.
@@ -62,15 +87,20 @@ pub fn table(found: &Value) -> String {
     let mut table =
         format!("| set | search | {} |\n|---|---|{}\n", COLUMNS.join(" | "), "---|".repeat(9));
     for (set, of_set) in found["sets"].as_object().into_iter().flatten() {
-        for search in ["plain BM25", "strong BM25", "toolcrib"] {
+        let searches =
+            ["plain BM25", "strong BM25", "toolcrib", "model alone", "toolcrib with model"];
+        for search in searches.into_iter().filter(|search| of_set.get(search).is_some()) {
             let cells = COLUMNS.map(|column| cell(of_set.get(search), column));
             let _ = writeln!(table, "| {set} | {search} | {} |", cells.join(" | "));
         }
     }
     table.push_str("\n| set | unserved answered % | served lost % |\n|---|---|---|\n");
     for (set, of_set) in found["sets"].as_object().into_iter().flatten() {
-        let of = &of_set["abstention"];
-        let _ = writeln!(table, "| {set} | {} | {} |", of["answered"], of["lost"]);
+        for (with, of) in [("", "abstention"), (" with model", "abstention with model")] {
+            if let Some(of) = of_set.get(of) {
+                let _ = writeln!(table, "| {set}{with} | {} | {} |", of["answered"], of["lost"]);
+            }
+        }
     }
     table.push_str("\n| tools | build ms | index MiB | peak MiB | µs p50 | µs p99 | µs most |\n");
     table.push_str("|---|---|---|---|---|---|---|\n");

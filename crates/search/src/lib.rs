@@ -2,7 +2,7 @@
 //!
 //! Read in this order: what a tool says (`document`), what is asked and found (`query`), the index
 //! (`index`), how it is made (`build`) and searched (`search`), and how texts become words
-//! (`words`).
+//! (`words`). With an embedder: what it is given (`spoken`), and what its vectors add (`fuse`).
 //!
 //! What must stay true: the crate knows no tool, no file and no socket, only texts and numbers; the
 //! same documents and the same question give the same answer, whatever a hash says; no text makes
@@ -28,6 +28,7 @@ mod number;
 mod query;
 mod scores;
 mod search;
+mod spoken;
 mod stem;
 mod words;
 
@@ -37,4 +38,5 @@ pub use facets::{Facet, Facets};
 pub use fuse::Vectors;
 pub use index::Index;
 pub use query::{Abstained, Found, Hit, Match, Need, Query, Unknown, Way};
+pub use spoken::asked;
 pub use words::{sentences, stems as words};

@@ -50,11 +50,13 @@ pub(crate) fn search(index: &Index, query: &Query<'_>, by: &By<'_>) -> Found {
         let hits = best(ranked, query.limit);
         found.needs = needs(index, &hits, by.may);
         found.hits = explain::hits(index, &leads, &hits);
+        // What is near in meaning shares no word.
+        found.total = found.total.max(found.hits.len());
     }
     found
 }
 
-/// Words and meaning together, and whether something is near enough by its meaning alone.
+/// Words and meaning together, and whether something stands out by its meaning alone.
 fn with_meaning(
     index: &Index,
     vectors: &Vectors<'_>,
@@ -62,8 +64,8 @@ fn with_meaning(
     lets: &dyn Fn(usize) -> bool,
 ) -> (Vec<Scored>, bool) {
     let allowed: Vec<bool> = (0..index.len()).map(lets).collect();
-    let near = Nearness::of(vectors, index.len(), &allowed);
-    (fuse(scored, &near, vectors.weight, &allowed), near.nearest >= vectors.enough)
+    let near = Nearness::of(vectors, &allowed);
+    (fuse(scored, &near, &allowed), near.is_enough)
 }
 
 /// Why no document is met.

@@ -104,8 +104,6 @@ pub fn stems(text: &str, mut each: impl FnMut(&str, &str)) {
 }
 
 /// The sentences of a text and the lines of a list, without those that have no letter.
-///
-/// Whoever embeds a long task embeds these, too: see `Vectors`.
 pub fn sentences(text: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
     let (mut from, mut letters) = (0, text.char_indices().peekable());

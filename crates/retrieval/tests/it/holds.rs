@@ -5,12 +5,7 @@ use std::io::Write as _;
 use serde_json::Value;
 use toolcrib_retrieval::{folder, measure};
 
-/// Points by which a set may fall unnoticed.
-const SLACK: f64 = 1.0;
-
-fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or(f64::NAN)
-}
+use crate::{SLACK, committed, number};
 
 /// The figures of now, or why there are none on this machine.
 fn now() -> Option<Value> {
@@ -20,13 +15,13 @@ fn now() -> Option<Value> {
         drop(writeln!(std::io::stdout(), "{why}"));
         return None;
     }
-    Some(measure(&folder, 1, &[]).unwrap())
+    Some(measure(&folder, 1, &[], None).unwrap())
 }
 
 #[test]
 fn no_set_falls_and_what_was_promised_holds() {
     let Some(now) = now() else { return };
-    let committed: Value = serde_json::from_str(include_str!("../../results.json")).unwrap();
+    let committed = committed();
     let (mut fallen, mut gained, mut sets) = (Vec::new(), 0.0, 0.0);
     for (set, then) in committed["sets"].as_object().unwrap() {
         let of = |search: &str, figure: &str| number(&now["sets"][set][search][figure]);
