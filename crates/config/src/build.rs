@@ -121,9 +121,10 @@ impl Config {
         let mut found = Found::default();
         let store = self.store.as_ref().map(|store| store.resolve(lookup, &mut found));
         let secrets = kept.iter().flat_map(|kept| kept.secrets.iter().cloned());
-        let mut of_telemetry = Found::default();
-        let _ = self.telemetry.as_ref().map(|own| own.resolve(lookup, &mut of_telemetry));
-        let of_process = found.secrets.into_iter().chain(of_telemetry.secrets);
+        let mut beside = Found::default();
+        let _ = self.telemetry.as_ref().map(|own| own.resolve(lookup, &mut beside));
+        let _ = self.embedder.as_ref().map(|own| own.resolve(lookup, &mut beside));
+        let of_process = found.secrets.into_iter().chain(beside.secrets);
         let secrets: Vec<_> = secrets.chain(of_process).collect();
         let redactor = Redactor::new(secrets.iter().cloned());
         Built {

@@ -3,6 +3,7 @@
 mod api;
 mod bounds;
 mod desk;
+mod embedder;
 mod front;
 mod issuer;
 mod points;
@@ -41,6 +42,7 @@ pub(crate) fn file(file: &File, folder: &Path, findings: &mut Findings<'_, '_>) 
     let store = file.store.as_ref();
     let kept = store.map(|store| check.kept(store, &place)).unwrap_or_default();
     let store = store.and_then(|store| check.template(&store.url, &place.key("url")));
+    let embedder = check.embedder(file.embedder.as_ref(), &top.key("embedder"));
     let telemetry = check.telemetry(file.telemetry.as_ref(), &top.key("telemetry"));
     let audit = check.audit(file.audit.as_ref(), &top.key("audit"));
     let log = seen::log(&file.log);
@@ -62,6 +64,7 @@ pub(crate) fn file(file: &File, folder: &Path, findings: &mut Findings<'_, '_>) 
         assign,
         log,
         audit,
+        embedder,
         telemetry,
         kept,
         store,

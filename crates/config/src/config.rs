@@ -11,6 +11,7 @@ use toolcrib_engine::rules::Rules;
 use crate::build::overrides::Override;
 use crate::check::{self, Bounds, Front, Point};
 use crate::document::Document;
+use crate::embedder::{EmbedderSettings, Embedding};
 use crate::findings::Findings;
 use crate::place::Place;
 use crate::problem::Problem;
@@ -39,6 +40,7 @@ pub struct Config {
     pub log: LogSettings,
     /// `None`: nothing is recorded.
     pub audit: Option<AuditSettings>,
+    pub(crate) embedder: Option<Embedding>,
     pub(crate) telemetry: Option<Exporting>,
     /// The bounds of the database.
     pub kept: KeptBounds,
@@ -177,6 +179,16 @@ impl Config {
         let mut found = Found::default();
         let store = self.store.as_ref().map(|store| store.resolve(lookup, &mut found));
         if found.missing.is_empty() { Ok(store) } else { Err(found.missing) }
+    }
+
+    /// What finds tools by their meaning; `None`: the file names nothing.
+    pub fn embedder(
+        &self,
+        lookup: &dyn Lookup,
+    ) -> Result<Option<EmbedderSettings>, Vec<Unresolved>> {
+        let mut found = Found::default();
+        let settings = self.embedder.as_ref().map(|own| own.resolve(lookup, &mut found));
+        if found.missing.is_empty() { Ok(settings) } else { Err(found.missing) }
     }
 
     /// The collector of traces and figures; `None`: the file names none.

@@ -3,6 +3,7 @@
 
 mod bounds;
 mod desk;
+mod embedder;
 mod front;
 mod mcp;
 mod openapi;
@@ -20,6 +21,7 @@ use serde::Deserialize;
 
 pub(crate) use self::bounds::Bounds;
 pub(crate) use self::desk::{CalDav, Desk, Google, MailServers, PartWord};
+pub(crate) use self::embedder::Embedder;
 pub(crate) use self::front::{Issuer, Key, Server, Tls};
 pub(crate) use self::mcp::{Mcp, OAuth, Share};
 pub(crate) use self::openapi::{Auth, By, Grant, OpenApi, Toolsets};
@@ -40,6 +42,8 @@ pub(crate) struct File {
     pub(crate) store: Option<Store>,
     /// What is written to standard error.
     pub(crate) log: Log,
+    /// What finds tools by their meaning; their words alone if not set.
+    pub(crate) embedder: Option<Embedder>,
     /// Where traces and figures go; nowhere if not set.
     pub(crate) telemetry: Option<Telemetry>,
     /// Where decisions and ends of calls are recorded; nowhere if not set.

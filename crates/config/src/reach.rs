@@ -5,6 +5,8 @@ use toolcrib_openapi::Document;
 
 use crate::config::Config;
 use crate::settings::{Api, Desk, Kind, Login, Server};
+use crate::embedder::{self, Embedding};
+use crate::settings::{Api, Kind, Login, Server};
 use crate::suspicion;
 use crate::template::{Piece, Template};
 
@@ -34,6 +36,9 @@ impl Config {
                 does.map(|does| format!("`{}` {does}", entry.id))
             })
             .collect();
+        if let Some(embedder) = &self.embedder {
+            reaches.extend(of_embedder(embedder));
+        }
         if let Some(telemetry) = &self.telemetry {
             let secrets = references(telemetry.headers.iter().map(|(_, text)| text));
             reaches.push(format!("traces go to {}{}", telemetry.url, with(&secrets)));
@@ -46,6 +51,18 @@ impl Config {
         }
         reaches
     }
+}
+
+fn of_embedder(embedder: &Embedding) -> Vec<String> {
+    let mut reaches = Vec::new();
+    if let embedder::Place::Endpoint { base, key, .. } = &embedder.place {
+        let secrets = references(key.iter());
+        reaches.push(format!("texts of tools and questions go to {base}{}", with(&secrets)));
+    }
+    if let Some(vectors) = &embedder.vectors {
+        reaches.push(format!("vectors of tools are kept in `{}`", vectors.display()));
+    }
+    reaches
 }
 
 fn of_server(server: &Server, telling: Telling) -> String {

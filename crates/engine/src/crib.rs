@@ -15,7 +15,7 @@ use toolcrib_core::{
 };
 
 use crate::catalog::{Judge, LOAD_DEADLINE, Placed, Publisher, SourceState};
-use crate::discovery::{self, Asked, Desk, Findings, Search, Showcase};
+use crate::discovery::{self, Asked, Desk, Findings, Meaning, Search, Showcase};
 use crate::ledger::MemoryLedger;
 use crate::reading::Reading;
 
@@ -31,6 +31,8 @@ pub struct Crib {
     desk: Arc<Desk>,
     /// Whether this crib or a view of it decides by counted tokens.
     weighs: Arc<AtomicBool>,
+    /// How tools are found beside their words, in all views.
+    meaning: Arc<ArcSwapOption<Meaning>>,
 }
 
 /// Where the catalog comes from.
@@ -183,8 +185,27 @@ impl Crib {
 
     /// Searches among the tools of a plan, off the threads that serve.
     pub async fn find(&self, plan: &Plan, search: Search) -> Result<Findings, ToolError> {
-        let plan = plan.clone();
-        discovery::aside(move || discovery::find(&plan, &search)).await
+        discovery::find_by(self.meaning.load_full(), plan.clone(), search).await
+    }
+
+    /// Has tools found by their meaning too, in this crib and in all views of it; `None`: by their
+    /// words alone.
+    pub fn find_by(&self, meaning: Option<Arc<Meaning>>) {
+        self.meaning.store(meaning);
+    }
+
+    /// How tools are found beside their words.
+    pub fn meaning(&self) -> Option<Arc<Meaning>> {
+        self.meaning.load_full()
+    }
+
+    /// Has the vectors of the tools of now made, and waits for them; whoever searches before finds
+    /// by words alone. Says whether they are there, which they are without an embedder too.
+    pub async fn read_meaning(&self) -> bool {
+        match self.meaning.load_full() {
+            Some(meaning) => meaning.read(&self.catalog()).await,
+            None => true,
+        }
     }
 
     /// The snapshot of now, with the tool that reads kept results if this caller has one.
@@ -294,18 +315,21 @@ impl Crib {
         tools: Tools,
         executor: Arc<ArcSwap<Executor>>,
         reading: Option<Arc<Reading>>,
+        meaning: Arc<ArcSwapOption<Meaning>>,
     ) -> Self {
         let (from, reads) = (tools.clone(), reading.clone());
         let catalog = move |caller: &Caller| shown(&from, reads.as_ref(), caller);
         let (only, weighs) = (Arc::default(), Arc::default());
         let showcase: Arc<ArcSwap<Showcase>> = Arc::default();
-        let desk = Desk::new(Arc::clone(&executor), Arc::clone(&showcase), catalog);
-        Self { tools, executor, reading, only, showcase, desk, weighs }
+        let (shows, means) = (Arc::clone(&showcase), Arc::clone(&meaning));
+        let desk = Desk::new(Arc::clone(&executor), shows, means, catalog);
+        Self { tools, executor, reading, only, showcase, desk, weighs, meaning }
     }
 
     fn with(&self, executor: Executor, only: Option<Arc<BTreeSet<SourceId>>>) -> Self {
         let (tools, reading) = (self.tools.clone(), self.reading.clone());
-        let mut crib = Self::put_together(tools, shared(executor), reading);
+        let meaning = Arc::clone(&self.meaning);
+        let mut crib = Self::put_together(tools, shared(executor), reading, meaning);
         crib.weighs = Arc::clone(&self.weighs);
         crib.only.store(only);
         crib
@@ -451,7 +475,12 @@ impl CribBuilder {
     pub fn open(self) -> Crib {
         let (executor, reading) = gate(self.policy, self.ledger, self.limits, self.witness);
         let publisher = Publisher::new(self.sources, self.judge);
-        let crib = Crib::put_together(Tools::Published(publisher), shared(executor), reading);
+        let crib = Crib::put_together(
+            Tools::Published(publisher),
+            shared(executor),
+            reading,
+            Arc::default(),
+        );
         crib.show_as(self.showcase);
         crib
     }
@@ -463,7 +492,7 @@ impl CribBuilder {
         let assembly = Assembly { previous, settled: false, judge: &*self.judge };
         let catalog = assembly.assemble([Shelf { source: SourceId::code(), tools, stale: false }]);
         let tools = Tools::Fixed(Arc::new(catalog));
-        let crib = Crib::put_together(tools, shared(executor), reading);
+        let crib = Crib::put_together(tools, shared(executor), reading, Arc::default());
         crib.show_as(self.showcase);
         crib
     }

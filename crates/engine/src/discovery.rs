@@ -3,11 +3,13 @@
 //!
 //! Read in this order: [`Showcase`] (what is wished), `weigh` (what costs less), `meta` (the tools that are added), `names`,
 //! `words` (what they say of the catalog), `discover`, `schema` and `pending` (what they do), `find`
-//! (the search that all doors share), `document` (what the search reads of a tool).
+//! (the search that all doors share), `document` (what the search reads of a tool), `meaning` (what an
+//! embedder adds).
 
 mod discover;
 mod document;
 mod find;
+mod meaning;
 mod meta;
 mod names;
 mod pending;
@@ -24,7 +26,9 @@ use toolcrib_core::{
 
 use crate::rules::Patterns;
 pub(crate) use discover::aside;
+pub(crate) use find::find_by;
 pub use find::{Finding, Findings, Need, Search, find};
+pub use meaning::{Heard, Meaning, PATIENCE};
 pub(crate) use meta::Desk;
 pub(crate) use weigh::prepare as prepare_weights;
 

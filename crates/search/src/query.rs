@@ -30,8 +30,7 @@ pub struct Query<'a> {
 pub struct Found {
     /// Best first; equals in the order of the documents.
     pub hits: Vec<Hit>,
-    /// How many documents the facets let through and share a word with the question; with what is
-    /// found by its meaning, if that is more.
+    /// How many documents the facets let through and share a word with the question.
     pub total: usize,
     /// How sure it is that the best hit serves the question, from 0 to 1.
     pub confidence: f32,

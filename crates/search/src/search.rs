@@ -50,8 +50,6 @@ pub(crate) fn search(index: &Index, query: &Query<'_>, by: &By<'_>) -> Found {
         let hits = best(ranked, query.limit);
         found.needs = needs(index, &hits, by.may);
         found.hits = explain::hits(index, &leads, &hits);
-        // What is near in meaning shares no word.
-        found.total = found.total.max(found.hits.len());
     }
     found
 }

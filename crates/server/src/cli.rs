@@ -10,6 +10,7 @@ mod doctor;
 mod host;
 mod interrupt;
 mod lock;
+mod meaning;
 mod output;
 mod pipes;
 mod plan;

@@ -9,6 +9,7 @@ mod any;
 mod api;
 mod build;
 mod desk;
+mod embedder;
 mod examine;
 mod foreign;
 mod front;

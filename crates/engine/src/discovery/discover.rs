@@ -1,6 +1,7 @@
 //! `discover_tools`: finds tools among those that the plan lets its caller see.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -9,7 +10,8 @@ use toolcrib_core::{
 };
 use toolcrib_search::{Abstained, Facet};
 
-use super::find::{Finding, Findings, Search, facets, find};
+use super::find::{Finding, Findings, Search, facets, find_by};
+use super::meaning::Meaning;
 use super::names::Names;
 use super::words;
 
@@ -53,7 +55,7 @@ pub(super) fn bounded(spec: &mut ToolSpec) {
 }
 
 pub(super) async fn discover(
-    names: &Names,
+    (names, meaning): (&Names, Option<Arc<Meaning>>),
     arguments: &Arguments,
     context: &CallContext,
 ) -> Result<Content, ToolError> {
@@ -72,7 +74,7 @@ pub(super) async fn discover(
         writes: None,
         limit: wanted.limit.unwrap_or(DEFAULT).clamp(1, MOST),
     };
-    let (found, search) = aside(move || (find(&plan, &search), search)).await?;
+    let found = find_by(meaning, plan, search.clone()).await?;
     Ok(told(&found, &search, names))
 }
 
@@ -114,7 +116,7 @@ pub(super) fn content(text: String, structured: Value) -> Content {
 }
 
 fn told(found: &Findings, search: &Search, names: &Names) -> Content {
-    let structured = json!({
+    let mut structured = json!({
         "tools": found.tools,
         "total": found.total,
         "abstained": found.abstained.map(word),
@@ -122,6 +124,9 @@ fn told(found: &Findings, search: &Search, names: &Names) -> Content {
             "kind": kind(unknown.facet), "name": unknown.name, "nearest": unknown.nearest,
         })).collect::<Vec<_>>(),
     });
+    if let (Some(meaning), Value::Object(fields)) = (found.meaning, &mut structured) {
+        fields.insert("meaning".to_owned(), json!(meaning));
+    }
     let mut text = String::new();
     for unknown in &found.unknown {
         let near = match unknown.nearest.as_slice() {

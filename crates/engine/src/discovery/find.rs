@@ -4,11 +4,13 @@
 use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
-use toolcrib_core::{Catalog, Effect, Listed, Plan, ToolName};
+use toolcrib_core::{Catalog, Effect, Listed, Plan, ToolError, ToolName};
 use toolcrib_json::schema;
 use toolcrib_search::{Abstained, Facets, Hit, Index, Query, Unknown, Way};
 
+use super::aside;
 use super::document::document;
+use super::meaning::{Heard, Meaning, Sense};
 
 /// The index of a snapshot, made when it is first asked for.
 #[derive(Default)]
@@ -31,7 +33,8 @@ pub struct Search {
 pub struct Findings {
     /// Best first.
     pub tools: Vec<Finding>,
-    /// How many the facets let through and share a word with the question.
+    /// How many the facets let through and share a word with the question; or how many were found,
+    /// if that is more.
     pub total: usize,
     /// From 0 to 1.
     pub confidence: f32,
@@ -39,6 +42,8 @@ pub struct Findings {
     pub abstained: Option<Abstained>,
     /// Categories, actions and sources that there are not.
     pub unknown: Vec<Unknown>,
+    /// What became of the meaning of the question; `None`: there is no embedder, or no question.
+    pub meaning: Option<Heard>,
 }
 
 /// A tool that was found.
@@ -87,9 +92,37 @@ fn index_of<T>(catalog: &Catalog, read: impl FnOnce(&Index) -> T) -> T {
     read(lexicon.0.get_or_init(|| Index::build(tools())))
 }
 
-/// Searches among what a plan lets its caller see; what is not there for that caller is neither
-/// found nor counted nor named.
+/// What a tool must have that is found by its meaning alone, where the nearest has some 1 of it and
+/// the mean is 0.
+const LEAST: f32 = 0.5;
+
+/// Searches by words and, where there is an embedder, by meaning; off the threads that serve.
+pub(crate) async fn find_by(
+    meaning: Option<Arc<Meaning>>,
+    plan: Plan,
+    search: Search,
+) -> Result<Findings, ToolError> {
+    let meaning = meaning.filter(|_| !search.text.trim().is_empty());
+    let sense = match meaning {
+        Some(meaning) => Some(meaning.sense(plan.catalog(), &search.text).await),
+        None => None,
+    };
+    aside(move || {
+        let heard =
+            sense.as_ref().map(|sense| sense.as_ref().err().copied().unwrap_or(Heard::Used));
+        let sense = sense.and_then(Result::ok);
+        Findings { meaning: heard, ..find_with(&plan, &search, sense.as_ref()) }
+    })
+    .await
+}
+
+/// Searches by words among what a plan lets its caller see; what is not there for that caller is
+/// neither found nor counted nor named.
 pub fn find(plan: &Plan, search: &Search) -> Findings {
+    find_with(plan, search, None)
+}
+
+fn find_with(plan: &Plan, search: &Search, sense: Option<&Sense>) -> Findings {
     let catalog = plan.catalog();
     let (categories, actions) = (texts(&search.categories), texts(&search.actions));
     let sources = texts(&search.sources);
@@ -104,9 +137,15 @@ pub fn find(plan: &Plan, search: &Search) -> Findings {
         limit: search.limit,
     };
     let may = |place: usize| plan.shows_place(place);
-    let found = index_of(catalog, |index| index.search_within(&query, &may));
+    let found = index_of(catalog, |index| match sense {
+        Some(sense) => index.search_with(&query, &sense.vectors(), &may),
+        None => index.search_within(&query, &may),
+    });
     let at = |place: usize| catalog.loaded().get(place);
-    let tools = found.hits.iter().filter_map(|hit| {
+    // Everything has some meaning; what shares no word must be nearer than most.
+    let is_near = |hit: &&Hit| !hit.matched.is_empty() || hit.score >= LEAST;
+    let hits = found.hits.iter().filter(|hit| sense.is_none() || is_near(hit));
+    let tools = hits.filter_map(|hit| {
         let needs = found.needs.iter().filter(|need| need.document == hit.document);
         let needs = needs.filter(|need| may(need.from)).filter_map(|need| {
             let from = at(need.from)?.spec.name.clone();
@@ -114,12 +153,14 @@ pub fn find(plan: &Plan, search: &Search) -> Findings {
         });
         Some(finding(at(hit.document)?, hit, needs.collect()))
     });
+    let tools: Vec<_> = tools.collect();
     Findings {
-        tools: tools.collect(),
-        total: found.total,
+        total: found.total.max(tools.len()),
+        tools,
         confidence: found.confidence,
         abstained: found.abstained,
         unknown: found.unknown,
+        meaning: None,
     }
 }
 
@@ -146,6 +187,9 @@ fn finding(tool: &Listed, hit: &Hit, needs: Vec<Need>) -> Finding {
 
 /// `issue (name), close=shut (summary)`.
 fn why(hit: &Hit) -> String {
+    if hit.matched.is_empty() && hit.score > 0.0 {
+        return "its meaning".to_owned();
+    }
     let words = hit.matched.iter().take(4).map(|met| {
         let field = met.fields.first().map_or("text", |field| field.word());
         let word = match met.way {

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use foldhash::fast::FixedState;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
@@ -15,6 +15,7 @@ use toolcrib_core::{
     raw_tool,
 };
 
+use super::meaning::Meaning;
 use super::names::Names;
 use super::{Confirm, Showcase, discover, find, pending, schema, words};
 use crate::reading::SOURCE;
@@ -29,6 +30,8 @@ pub(crate) struct Desk {
     showcase: Arc<ArcSwap<Showcase>>,
     /// The snapshot of now, as a caller is shown it.
     catalog: Box<Snapshot>,
+    /// How tools are found beside their words now.
+    meaning: Arc<ArcSwapOption<Meaning>>,
 }
 
 type Snapshot = dyn Fn(&Caller) -> Arc<Catalog> + Send + Sync;
@@ -37,11 +40,12 @@ impl Desk {
     pub(crate) fn new(
         executor: Arc<ArcSwap<Executor>>,
         showcase: Arc<ArcSwap<Showcase>>,
+        meaning: Arc<ArcSwapOption<Meaning>>,
         catalog: impl Fn(&Caller) -> Arc<Catalog> + Send + Sync + 'static,
     ) -> Arc<Self> {
         static DESKS: AtomicU64 = AtomicU64::new(0);
         let id = DESKS.fetch_add(1, Ordering::Relaxed);
-        Arc::new(Self { id, executor, showcase, catalog: Box::new(catalog) })
+        Arc::new(Self { id, executor, showcase, catalog: Box::new(catalog), meaning })
     }
 
     /// Who says yes now, whatever was so when a plan was made.
@@ -109,7 +113,7 @@ fn make(plan: &Plan, hidden: usize, confirm: Confirm, with: (&Arc<Names>, &Arc<D
         let others = (names.schema.as_str(), names.invoke.as_str());
         let text = words::description(hidden, &facets, others);
         tools.extend([
-            (discovering(names, text), Exposure::Listed),
+            (discovering(names, text, desk), Exposure::Listed),
             (reading(names), Exposure::Listed),
             (relaying(names), Exposure::Listed),
         ]);
@@ -141,13 +145,15 @@ fn spec(name: &ToolName, description: String, effect: Effect, input: Value) -> T
     spec
 }
 
-fn discovering(names: &Arc<Names>, description: String) -> Arc<dyn Tool> {
+fn discovering(names: &Arc<Names>, description: String, desk: &Arc<Desk>) -> Arc<dyn Tool> {
     let mut spec = spec(&names.discover, description, Effect::Read, discover::input());
     discover::bounded(&mut spec);
-    let names = Arc::clone(names);
+    let (names, desk) = (Arc::clone(names), Arc::downgrade(desk));
     raw_tool(spec, move |arguments, context| {
         let names = Arc::clone(&names);
-        async move { discover::discover(&names, &arguments, &context).await.into() }
+        // Without a desk the words are left.
+        let meaning = desk.upgrade().and_then(|desk| desk.meaning.load_full());
+        async move { discover::discover((&names, meaning), &arguments, &context).await.into() }
     })
 }
 

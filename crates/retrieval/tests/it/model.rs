@@ -20,7 +20,7 @@ const FUSED: [(&str, f64); 6] = [
 ];
 
 /// Sets of so few tools that they are read within seconds, also by a build of the tests.
-const SMALL: [&str; 3] = ["livemcpbench", "metatool-multi", "restbench-tmdb"];
+const SMALL: [&str; 2] = ["metatool-multi", "restbench-tmdb"];
 
 fn recall(of_set: &Value, search: &str) -> f64 {
     figure(of_set, search, "recall@5")

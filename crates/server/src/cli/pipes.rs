@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use anyhow::Result;
 use tokio::runtime::Builder;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use toolcrib::config::{Live, Means};
 use toolcrib::mcp::{Door, DoorSettings, wait_for_programs};
 
 use super::End;
 use super::arguments::Global;
+use super::meaning;
 use super::output::Output;
 use super::room::{LAST_MOMENT, caller};
 use super::serve::{Configuration, LAST_SPANS, means, open_store, stop};
@@ -51,6 +53,9 @@ pub(super) fn mcp(global: &Global, output: &Output, file: Option<&PathBuf>) -> R
                 output.warn(&[format!("the source `{}` gives no tools: {error}", state.id)]);
             }
         }
+        let (_wishes, wish) = watch::channel(meaning::wanted(&file.checked, output));
+        let (crib, path) = (live.crib().clone(), file.path.clone());
+        let meant = tokio::spawn(meaning::follow(crib, path, wish, output.clone()));
         let traced = telemetry.spans.is_some();
         let door =
             Door::new(Arc::new(Shown(live)), DoorSettings { traced, ..DoorSettings::default() });
@@ -60,6 +65,7 @@ pub(super) fn mcp(global: &Global, output: &Output, file: Option<&PathBuf>) -> R
         let (input, out) = (tokio::io::stdin(), tokio::io::stdout());
         let served = Box::pin(door.serve_stdio(input, out, caller(global), None)).await;
         sent.cancel();
+        meant.abort();
         // A collector that is away keeps nobody.
         let _ = tokio::time::timeout(LAST_SPANS, sending).await;
         served?;

@@ -1,11 +1,14 @@
 //! `toolcrib search`: the search that models have, for people.
 
+use std::sync::Arc;
+
 use anyhow::{Result, anyhow};
-use serde_json::json;
+use serde_json::{Value, json};
 use toolcrib::discovery::{Finding, Search};
 
 use super::End;
 use super::arguments::Filter;
+use super::meaning;
 use super::output::Output;
 use super::room::Room;
 use super::tools::effect;
@@ -25,12 +28,17 @@ pub(super) fn search(
         writes: None,
         limit,
     };
+    listen(room, output);
     let found = room.runtime.block_on(room.crib.find(&plan, search));
     let mut found = found.map_err(|error| anyhow!("{}", error.message))?;
     let wanted = effect(filter);
     found.tools.retain(|tool| wanted.is_none_or(|effect| tool.effect.as_str() == effect));
     if output.json {
-        output.value(&json!({ "tools": found.tools, "total": found.total }))?;
+        let mut told = json!({ "tools": found.tools, "total": found.total });
+        if let (Some(meaning), Value::Object(fields)) = (found.meaning, &mut told) {
+            fields.insert("meaning".to_owned(), json!(meaning));
+        }
+        output.value(&told)?;
         return Ok(End::Done);
     }
     for unknown in &found.unknown {
@@ -48,4 +56,22 @@ pub(super) fn search(
     };
     output.table(["NAME", "EFFECT", "SUMMARY", "BECAUSE OF"], found.tools.iter().map(row))?;
     Ok(End::Done)
+}
+
+/// Has tools found by their meaning too if the file says so; a person waits for the vectors that are
+/// not kept from before.
+fn listen(room: &Room, output: &Output) {
+    let Some(settings) = room.file.as_ref().and_then(|file| meaning::wanted(file, output)) else {
+        return;
+    };
+    match meaning::open(settings, &room.lock) {
+        Ok(meaning) => {
+            room.crib.find_by(Some(Arc::clone(&meaning)));
+            room.runtime.block_on(room.crib.read_meaning());
+            output.warn(meaning.trouble().as_slice());
+        }
+        Err(error) => {
+            output.warn(&[format!("tools are found by their words alone: {error:#}")]);
+        }
+    }
 }

@@ -71,6 +71,11 @@ pub(crate) fn tools() -> Value {
     if let Some(properties) = page.get_mut("properties").and_then(Value::as_object_mut) {
         let about = "There is more: ask again with this cursor.";
         properties.insert("cursor".into(), json!({ "type": "string", "description": about }));
+        let about = "Of a search where there is an embedder: whether tools were found by their \
+                     meaning too, or by their words alone, since vectors are not made yet or the \
+                     embedder failed.";
+        let words = ["used", "making", "failed"];
+        properties.insert("meaning".into(), json!({ "enum": words, "description": about }));
     }
     page
 }

@@ -22,6 +22,7 @@ mod lifetime;
 mod limits;
 mod listener;
 mod mcp;
+mod meaning;
 mod named;
 mod oracle;
 mod record;

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::watch;
 use toolcrib::catalog::SourceState;
-use toolcrib::config::{Change, Config, Live, Refused};
+use toolcrib::config::{Change, Config, EmbedderSettings, Live, Refused};
 use toolcrib::{Redactor, Secret};
 
 use super::place::Configuration;
+use crate::cli::meaning;
 use crate::cli::output::Output;
 use crate::cli::trust::Wishes;
 use crate::config::keys::Key;
@@ -18,6 +20,9 @@ use crate::secrets;
 
 const PAUSE: Duration = Duration::from_secs(1);
 
+/// What the file that is in force wants for finding tools.
+type Wished = watch::Sender<Option<EmbedderSettings>>;
+
 pub(super) struct Outside {
     pub(super) file: Configuration,
     /// Where the tokens are; `None`: nowhere.
@@ -26,15 +31,18 @@ pub(super) struct Outside {
 
 pub(super) async fn follow(outside: Outside, house: Arc<House>, output: Output) {
     let Outside { file, folder } = outside;
+    let (wishes, wish) = watch::channel(meaning::wanted(&file.checked, &output));
+    let meant = meaning::follow(house.live.crib().clone(), file.path.clone(), wish, output.clone());
     // A new source that is slow to start delays no change of the tokens.
     tokio::join!(
-        follow_file(file, &house, &output),
+        follow_file((file, wishes), &house, &output),
+        meant,
         follow_rest(folder, &house, &output),
         follow_issuers(&house, &output),
     );
 }
 
-async fn follow_file(mut file: Configuration, house: &House, output: &Output) {
+async fn follow_file((mut file, wishes): (Configuration, Wished), house: &House, output: &Output) {
     let (mut seen, mut distrusted) = (None, None);
     loop {
         // What is written while it is read is read again.
@@ -44,9 +52,9 @@ async fn follow_file(mut file: Configuration, house: &House, output: &Output) {
                 output.note("the configuration is gone: the last one stays in force");
             }
             seen = now;
-            distrusted = reload(&mut file, house, output).await;
+            distrusted = reload((&mut file, &wishes), house, output).await;
         } else if distrusted.as_ref().is_some_and(Wishes::is_trusted) {
-            distrusted = reload(&mut file, house, output).await;
+            distrusted = reload((&mut file, &wishes), house, output).await;
         }
         tokio::time::sleep(PAUSE).await;
     }
@@ -114,7 +122,11 @@ impl Masked {
 
 /// Applies the file if it says something else; a bad one changes nothing. Gives what it would do
 /// if it must be trusted first.
-async fn reload(file: &mut Configuration, house: &House, output: &Output) -> Option<Wishes> {
+async fn reload(
+    (file, wanted_now): (&mut Configuration, &Wished),
+    house: &House,
+    output: &Output,
+) -> Option<Wishes> {
     let text = match config::file_if_any(&file.path) {
         Ok(Some(text)) if file.text.as_ref() != Some(&text) => text,
         Ok(_) => return None,
@@ -135,6 +147,12 @@ async fn reload(file: &mut Configuration, house: &House, output: &Output) -> Opt
         Ok(change) => {
             // What came into force is what was read just now.
             if let Some(config) = Config::read(&text, &name).config {
+                let wanted = meaning::wanted(&config, output);
+                wanted_now.send_if_modified(|now| {
+                    let is_other = *now != wanted;
+                    *now = wanted;
+                    is_other
+                });
                 house.guard.admit(config.front.access);
             }
             output.note(&format!("`{name}` is in force: {}", told(&change)));

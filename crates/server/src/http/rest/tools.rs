@@ -21,12 +21,14 @@ pub(crate) fn list(asked: Asked) -> Answered {
         let query = &asked.query;
         let limit = query.number("limit", DEFAULT_PAGE);
         let text = query.get("q").unwrap_or_default().trim();
+        let mut meaning = None;
         let fitting: Vec<_> = if text.is_empty() {
             let tools = plan.known().map(|tool| tool.listed);
             tools.filter(|tool| fits(&tool.spec, query)).map(|tool| (tool, None)).collect()
         } else {
             let found = crib.find(&plan, search(text, query)).await;
             let found = found.map_err(|error| Problem::new(Kind::Unavailable, error.message))?;
+            meaning = found.meaning;
             let tools = found.tools.into_iter().filter_map(|found| {
                 let listed = plan.get(found.name.as_str())?.listed;
                 fits(&listed.spec, query).then_some((listed, Some(found)))
@@ -52,6 +54,9 @@ pub(crate) fn list(asked: Asked) -> Answered {
         let more = start + page.len() < fitting.len();
         if let (true, Some((last, _)), Value::Object(fields)) = (more, page.last(), &mut answer) {
             fields.insert("cursor".to_owned(), last.spec.name.as_str().into());
+        }
+        if let (Some(meaning), Value::Object(fields)) = (meaning, &mut answer) {
+            fields.insert("meaning".to_owned(), json!(meaning));
         }
         Ok(reply(&answer))
     })
