@@ -24,6 +24,25 @@ pub enum Discovery {
     Auto,
 }
 
+impl Discovery {
+    /// The words by which people and programs name them.
+    pub const WORDS: [&'static str; 3] = ["direct", "lazy", "auto"];
+
+    /// The one of a word.
+    pub fn read(word: &str) -> Option<Self> {
+        [Self::Direct, Self::Lazy, Self::Auto].into_iter().find(|mode| mode.as_str() == word)
+    }
+
+    pub fn as_str(self) -> &'static str {
+        let [direct, lazy, auto] = Self::WORDS;
+        match self {
+            Self::Direct => direct,
+            Self::Lazy => lazy,
+            Self::Auto => auto,
+        }
+    }
+}
+
 /// How the tools of a plan are shown, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {

@@ -206,10 +206,7 @@ fn refused(status: StatusCode, told: &str) -> Response {
 /// How the client wants the tools shown, if it says so.
 fn discovery(headers: &HeaderMap) -> Result<Option<Discovery>, (StatusCode, &'static str)> {
     let Some(word) = headers.get(DISCOVERY) else { return Ok(None) };
-    match word.as_bytes() {
-        b"direct" => Ok(Some(Discovery::Direct)),
-        b"lazy" => Ok(Some(Discovery::Lazy)),
-        b"auto" => Ok(Some(Discovery::Auto)),
-        _ => Err((StatusCode::BAD_REQUEST, "`toolcrib-discovery` is direct, lazy or auto")),
-    }
+    let mode = word.to_str().ok().and_then(Discovery::read);
+    let wrong = (StatusCode::BAD_REQUEST, "`toolcrib-discovery` is direct, lazy or auto");
+    mode.map(Some).ok_or(wrong)
 }

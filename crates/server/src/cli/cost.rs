@@ -53,7 +53,7 @@ pub(super) fn cost(room: &Room, output: &Output, first: Option<usize>) -> Result
         let saved = saved(cost.tokens, direct(cost));
         [
             cost.dialect.to_owned(),
-            word(cost.mode).to_owned(),
+            cost.mode.as_str().to_owned(),
             cost.shown.clone(),
             cost.listed.to_string(),
             cost.tokens.to_string(),
@@ -98,12 +98,4 @@ fn told(cost: &Cost, direct: usize) -> Value {
         "saved_percent": saved(cost.tokens, direct),
         "because": cost.because,
     })
-}
-
-fn word(mode: Discovery) -> &'static str {
-    match mode {
-        Discovery::Direct => "direct",
-        Discovery::Lazy => "lazy",
-        Discovery::Auto => "auto",
-    }
 }

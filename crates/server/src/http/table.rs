@@ -1,5 +1,7 @@
 //! Every route there is.
 
+use toolcrib::Discovery;
+
 use super::problem::Kind::{
     self, BadRequest, Forbidden, InsufficientScope, InvalidBody, InvalidQuery, KeyConflict,
     KeyInUse, NotAReply, NotJson, NothingLeft, OtherProfile, OutcomeUnknown, TicketRefused,
@@ -149,7 +151,7 @@ pub(crate) static ROUTES: &[Route] = &[
 ];
 
 /// Ways of showing tools.
-const MODES: &[&str] = &["direct", "lazy", "auto"];
+const MODES: &[&str] = &Discovery::WORDS;
 /// What can be wrong with any request.
 pub(crate) const COMMON: &[Kind] = &[BadRequest, Unauthenticated, InsufficientScope];
 /// What can be wrong where a request takes a place among others.

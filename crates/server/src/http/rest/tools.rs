@@ -84,7 +84,7 @@ pub(crate) fn why(asked: Asked) -> Answered {
             names.filter(|name| !name.is_empty()).map(ToOwned::to_owned).collect()
         };
         let (choices, disabled) = (list("choices"), list("disabled"));
-        let discovery = asked.query.get("discovery").map(mode).transpose()?;
+        let discovery = asked.query.get("discovery").and_then(Discovery::read);
         let request = Request { choices, disabled, discovery, ..Request::default() };
         let crib = asked.crib(asked.query.get("profile"))?;
         let plan = crib.plan(&asked.caller, request);
@@ -94,18 +94,6 @@ pub(crate) fn why(asked: Asked) -> Answered {
         let why = plan.why(name).filter(|why| why.rule == "discovery" || known.has(&why.tool));
         Ok(reply(&json!(why.ok_or_else(|| unknown(name))?)))
     })
-}
-
-fn mode(word: &str) -> Result<Discovery, Problem> {
-    match word {
-        "direct" => Ok(Discovery::Direct),
-        "lazy" => Ok(Discovery::Lazy),
-        "auto" => Ok(Discovery::Auto),
-        _ => {
-            let detail = "`discovery` is `direct`, `lazy` or `auto`";
-            Err(Problem::new(Kind::InvalidQuery, detail))
-        }
-    }
 }
 
 /// The tools that a caller may hear of, whatever a request says of them.
