@@ -4,9 +4,8 @@ use toolcrib_mcp::Transport;
 use toolcrib_openapi::Document;
 
 use crate::config::Config;
-use crate::settings::{Api, Desk, Kind, Login, Server};
 use crate::embedder::{self, Embedding};
-use crate::settings::{Api, Kind, Login, Server};
+use crate::settings::{Api, Desk, Kind, Login, Server};
 use crate::suspicion;
 use crate::template::{Piece, Template};
 

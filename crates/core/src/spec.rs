@@ -33,6 +33,12 @@ pub struct ToolSpec {
     pub actions: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub tags: Vec<String>,
+    /// Other names by which it is looked for; it is called by none of them.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub aliases: Vec<String>,
+    /// Questions that it serves, as people ask them: it is found by them.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub examples: Vec<String>,
     #[serde(default)]
     pub effect: Effect,
     /// Repeating a call is harmless; a reader always is.
@@ -113,6 +119,8 @@ impl ToolSpec {
             category: None,
             actions: Vec::new(),
             tags: Vec::new(),
+            aliases: Vec::new(),
+            examples: Vec::new(),
             effect,
             idempotent: false,
             traits: Traits::default(),

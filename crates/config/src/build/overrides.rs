@@ -25,6 +25,8 @@ pub(crate) struct Override {
     pub(crate) category: Option<String>,
     pub(crate) actions: Option<Vec<String>>,
     pub(crate) tags: Option<Vec<String>>,
+    pub(crate) aliases: Option<Vec<String>>,
+    pub(crate) examples: Option<Vec<String>>,
     pub(crate) checks: Option<Vec<String>>,
     /// The empty text takes the tool's own reason away.
     pub(crate) approval: Option<String>,
@@ -50,6 +52,8 @@ impl Override {
         set(&mut spec.category, self.category.clone().map(Some));
         set(&mut spec.actions, self.actions.clone());
         set(&mut spec.tags, self.tags.clone());
+        set(&mut spec.aliases, self.aliases.clone());
+        set(&mut spec.examples, self.examples.clone());
         set(&mut spec.checks, self.checks.clone());
         let approval = self.approval.clone();
         set(

@@ -47,6 +47,8 @@ impl Check<'_, '_, '_> {
             category: raw.category.clone(),
             actions: raw.actions.clone(),
             tags: raw.tags.clone(),
+            aliases: raw.aliases.clone(),
+            examples: raw.examples.clone(),
             checks: raw.checks.clone(),
             approval: raw.approval.clone(),
             validation: raw.validation.map(Validation::from),

@@ -41,6 +41,10 @@ pub(crate) struct Tool {
     pub(crate) actions: Option<Vec<String>>,
     /// Words that rules and choices can name.
     pub(crate) tags: Option<Vec<String>>,
+    /// Other names by which models and people look for the tool; it is called by none of them.
+    pub(crate) aliases: Option<Vec<String>>,
+    /// Questions that the tool serves, as people ask them: it is found by them.
+    pub(crate) examples: Option<Vec<String>>,
     /// Checks that the host should run on an answer that used this tool.
     pub(crate) checks: Option<Vec<String>>,
     /// Why a person is asked before every call; `""`: nobody is, unless the rules say so.

@@ -60,6 +60,8 @@ description = "d"
 category = "c"
 actions = ["a"]
 tags = ["t"]
+aliases = ["o'clock"]
+examples = ["how late is it"]
 checks = ["k"]
 approval = "because"
 validation = "strict"
@@ -96,6 +98,8 @@ fn wished() -> ToolSpec {
     expected.traits.capability = true;
     expected.traits.takes_control = true;
     expected.traits.companions = vec!["uuid_new".to_owned().try_into().unwrap()];
+    expected.aliases = vec!["o'clock".to_owned()];
+    expected.examples = vec!["how late is it".to_owned()];
     expected.effect = Effect::Destroy;
     expected.idempotent = true;
     expected.limits.timeout = Some(Duration::from_secs(5));

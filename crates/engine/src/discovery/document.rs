@@ -20,7 +20,8 @@ pub(super) fn document(spec: &ToolSpec) -> Document<'_> {
         take(&output.value(), 2, &mut fields);
         results = fields.into_iter().map(|field| field.name).collect();
     }
-    let origin = spec.origin.name.as_deref();
+    let origin = spec.origin.name.as_deref().into_iter().chain(spec.title.as_deref());
+    let aliases = origin.chain(spec.aliases.iter().map(String::as_str));
     Document {
         name: spec.name.as_str().into(),
         summary: spec.summary.as_str().into(),
@@ -31,7 +32,8 @@ pub(super) fn document(spec: &ToolSpec) -> Document<'_> {
         tags: spec.tags.iter().map(|tag| tag.as_str().into()).collect(),
         arguments,
         results,
-        aliases: origin.into_iter().chain(spec.title.as_deref()).map(Cow::from).collect(),
+        examples: spec.examples.iter().map(|example| example.as_str().into()).collect(),
+        aliases: aliases.map(Cow::from).collect(),
         writes: spec.effect != Effect::Read,
         ..Document::default()
     }

@@ -9,7 +9,7 @@ use toolcrib_core::{
     ToolOutcome, ToolSpec, Toolset, Verdict,
 };
 use toolcrib_engine::Crib;
-use toolcrib_engine::discovery::{Confirm, Showcase};
+use toolcrib_engine::discovery::{Confirm, Search, Showcase};
 use toolcrib_engine::ledger::MemoryLedger;
 use toolcrib_engine::rules::Patterns;
 use toolcrib_testkit::{Behaviour, ByHand, Oracle, spec};
@@ -79,6 +79,28 @@ async fn call(crib: &Crib, name: &str, arguments: Value) -> Report {
 
 async fn text(crib: &Crib, name: &str, arguments: Value) -> String {
     call(crib, name, arguments).await.responses[0].text()
+}
+
+#[tokio::test]
+async fn a_tool_is_found_by_its_examples_and_aliases() {
+    let oracle = Oracle::default();
+    let mut ledger = described("ledger_post", "Books an entry.", "books", "create", Effect::Write);
+    let mut parse = described("parse", "Parses a text.", "text", "read", Effect::Read);
+    let find = async |specs: [&ToolSpec; 2], text: &str| {
+        let tools = specs.map(|spec| oracle.tool(spec.clone(), Behaviour::Echo));
+        let crib = builder().build_fixed(Toolset::of(tools).unwrap());
+        let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+        let search = Search { text: text.to_owned(), limit: 5, ..Search::default() };
+        let found = crib.find(&plan, search).await.unwrap();
+        found.tools.into_iter().map(|tool| tool.name.to_string()).collect::<Vec<_>>()
+    };
+    let (paid, grep) = ("the customer paid", "grep");
+    assert_eq!(find([&ledger, &parse], paid).await, [""; 0]);
+    assert_eq!(find([&ledger, &parse], grep).await, [""; 0]);
+    ledger.examples = vec!["Note that a customer has paid".to_owned()];
+    parse.aliases = vec!["grep".to_owned()];
+    assert_eq!(find([&ledger, &parse], paid).await, ["ledger_post"]);
+    assert_eq!(find([&ledger, &parse], grep).await, ["parse"]);
 }
 
 #[tokio::test]
