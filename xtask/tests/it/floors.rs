@@ -17,6 +17,7 @@ const ROOMS: &[&str] = &[
     "toolcrib-core",
     "toolcrib-search",
     "toolcrib-tokens",
+    "toolcrib-when",
     "toolcrib-embed",
     "toolcrib-dialect",
     "toolcrib-engine",
@@ -30,7 +31,8 @@ const ROOMS: &[&str] = &[
     "toolcrib-desk",
     "toolcrib-agent",
 ];
-const GROUND: &[&str] = &["toolcrib-json", "toolcrib-core", "toolcrib-search", "toolcrib-tokens"];
+const GROUND: &[&str] =
+    &["toolcrib-json", "toolcrib-core", "toolcrib-search", "toolcrib-tokens", "toolcrib-when"];
 /// The ways out: to the network, and to other programs.
 const NETWORK: &[&str] = &["toolcrib-egress"];
 const PROGRAMS: &[&str] = &["toolcrib-child"];
@@ -46,6 +48,7 @@ const FLOORS: &[(&str, &[&[&str]])] = &[
     ("toolcrib-core", &[&["toolcrib-json"]]),
     ("toolcrib-search", &[]),
     ("toolcrib-tokens", &[]),
+    ("toolcrib-when", &[]),
     // Floor 0 as well: the two ways out of the process, each with one thing to guard.
     ("toolcrib-egress", &[]),
     ("toolcrib-child", &[]),
@@ -87,6 +90,8 @@ const KEPT: &[(&str, &[&str])] = &[
     ("ring", &["toolcrib-auth", "toolcrib-testkit"]),
     ("serde-saphyr", &["toolcrib-openapi"]),
     ("rusqlite", &["toolcrib-store", "toolcrib-desk"]),
+    ("mail-parser", &["toolcrib-desk"]),
+    ("quick-xml", &["toolcrib-desk"]),
     ("clap", &["toolcrib-server"]),
     ("fearless_simd", &["toolcrib-embed"]),
     ("anyhow", &["toolcrib-server", "xtask"]),

@@ -1,0 +1,27 @@
+//! Everyday phrases of time as exact times, durations and recurrences.
+//!
+//! Read in this order: the clock that phrases are read against (`frame`), what they mean
+//! (`reading`) with what is told beside it (`note`), or why they are refused (`unread`), how they
+//! are read (`phrase`, `iso`), how a time is said (`say`), and rules of RFC 5545 (`recurrence`).
+//!
+//! What must stay true: nothing here asks a clock, a file or the environment, and the time zones
+//! are those in the binary; what is not certain is told or refused and never guessed in silence; a
+//! text is bounded in length, and what is made of it in work.
+
+mod frame;
+mod iso;
+mod names;
+mod note;
+mod phrase;
+mod reading;
+mod recurrence;
+mod say;
+mod unread;
+
+pub use frame::Frame;
+pub use note::Note;
+pub use phrase::{duration, read};
+pub use reading::{Reading, When};
+pub use recurrence::{Dates, DayOf, End, Frequency, Moments, Recurrence, Until};
+pub use say::say;
+pub use unread::{Problem, Unread};

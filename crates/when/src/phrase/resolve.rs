@@ -1,0 +1,203 @@
+//! A phrase against a clock: a moment, a day, days, a stretch or a recurrence, with its notes.
+
+use jiff::Zoned;
+use jiff::civil::Date;
+
+use super::calendar::{Day, Hands, Said, Which};
+use super::cursor::Cursor;
+use super::days::Days;
+use super::lex::lex;
+use super::moment::Hour;
+use super::period::plus_days;
+use super::range::{lasting, range};
+use super::recur::recurring;
+use super::sentence::{Sentence, sentence};
+use super::side::Side;
+use crate::iso::zone_of_day;
+use crate::unread::{Problem, TIMES, Unread};
+use crate::{Frame, Note, Reading, When};
+
+/// Reads a phrase against the frame's clock: what it means, and what was decided about it.
+///
+/// It reads English phrases and ISO 8601, RFC 3339 and RFC 9557, up to 200 characters; what it
+/// cannot read is an error that names the part and says what can be read. See `docs/times.md`.
+pub fn read(text: &str, frame: &Frame) -> Result<Reading, Unread> {
+    let tokens = lex(text, TIMES)?;
+    let mut cursor = Cursor { text, tokens: &tokens, at: 0 };
+    let mut sentence = sentence(&mut cursor)?;
+    let notes = std::mem::take(&mut sentence.notes);
+    let mut days = Days { frame, today: frame.today(), notes };
+    let when = if sentence.repeat.is_some() {
+        recurring(&mut days, sentence)?
+    } else {
+        once(&mut days, sentence, text)?
+    };
+    Ok(Reading { when, notes: days.notes })
+}
+
+fn once(days: &mut Days<'_>, sentence: Sentence, text: &str) -> Result<When, Unread> {
+    let Sentence { mut left, right, length, until, starting, times, .. } = sentence;
+    if let Some(times) = times {
+        let why = "does not say how often";
+        return Err(Unread::new(Problem::Conflict, &times.said, why, crate::unread::REPEATS));
+    }
+    if until.is_some() {
+        return Err(Unread::new(Problem::Conflict, text.trim(), "ends what never begins", TIMES));
+    }
+    // `starting tomorrow` is tomorrow.
+    if let Some(starting) = starting {
+        if !left.is_empty() {
+            let cure = "say the start alone";
+            return Err(Unread::new(Problem::Conflict, text.trim(), "says two starts", cure));
+        }
+        left = starting;
+    }
+    match (right, length) {
+        (Some(_), Some(length)) => {
+            let cure = "say the end or how long it takes";
+            Err(Unread::new(Problem::Conflict, &length.said, "says another end", cure))
+        }
+        (Some(right), None) => range(days, left, right, text),
+        (None, Some(length)) => lasting(days, left, &length),
+        (None, None) => point(days, left, text),
+    }
+}
+
+/// A number that nothing else explains is an hour, if there is a day to it.
+pub(crate) fn settle_number(side: &mut Side) -> Result<(), Unread> {
+    let Some(number) = side.bare.take() else { return Ok(()) };
+    let is_hour = side.day.is_some() || side.part.is_some();
+    if !is_hour || side.clock.is_some() {
+        let Said { what, said } = &number;
+        let cure = format!(
+            "say `{what}:00`, `at {what}` or `the {}`",
+            crate::recurrence::ordinal(i64::from(*what))
+        );
+        return Err(Unread::new(Problem::Ambiguous, said, "may be an hour or a day", &cure));
+    }
+    side.clock = Some(hour_of(number)?);
+    Ok(())
+}
+
+pub(crate) fn hour_of(number: Said<u32>) -> Result<Said<Hands>, Unread> {
+    let Said { what, said } = number;
+    let is_24 = what == 0 || what > 12 || said.starts_with('0');
+    let what = match i8::try_from(what) {
+        Ok(hour @ 0..=23) if is_24 => {
+            Hands::Exact(jiff::civil::Time::new(hour, 0, 0, 0).unwrap_or(jiff::civil::Time::MIN))
+        }
+        Ok(hour @ 1..=12) => Hands::Bare { hour, minute: 0, is_full: false },
+        Ok(24) => Hands::DayEnd,
+        Ok(_) | Err(_) => {
+            return Err(Unread::new(Problem::Impossible, &said, "is no time of day", TIMES));
+        }
+    };
+    Ok(Said { what, said })
+}
+
+pub(crate) fn point(days: &mut Days<'_>, mut side: Side, text: &str) -> Result<When, Unread> {
+    settle_number(&mut side)?;
+    if let Some(moment) = days.own_moment(&side)? {
+        return Ok(When::Moment(moment));
+    }
+    let Some(hour) = days.hour(&side)? else { return whole_days(days, &side, text) };
+    if let Some(said) = &side.all_day {
+        return Err(not_all_day(said));
+    }
+    start(days, &side, hour).map(When::Moment)
+}
+
+pub(crate) fn not_all_day(said: &str) -> Unread {
+    let why = "has a time of day beside it";
+    Unread::new(Problem::Conflict, said, why, "leave out the time or `all day`")
+}
+
+/// Whole days, which have no zone.
+pub(crate) fn whole_days(days: &mut Days<'_>, side: &Side, text: &str) -> Result<When, Unread> {
+    if let Some(zone) = &side.zone {
+        return Err(zone_of_day(&zone.said));
+    }
+    let Some(day) = &side.day else {
+        if side.all_day.is_some() {
+            return Ok(When::Day(days.today));
+        }
+        return Err(Unread::new(Problem::Unknown, text.trim(), "says no time", TIMES));
+    };
+    let (first, last) = days.days(day, None)?;
+    checked(side, first)?;
+    Ok(from_to(first, last))
+}
+
+pub(crate) fn from_to(first: Date, last: Date) -> When {
+    if first == last { When::Day(first) } else { When::Days { first, last } }
+}
+
+/// Whether the weekday that was said is the day's.
+pub(crate) fn checked(side: &Side, day: Date) -> Result<(), Unread> {
+    let Some(check) = side.check.as_ref().filter(|check| check.what != day.weekday()) else {
+        return Ok(());
+    };
+    let why = format!("is not the weekday of {}", crate::say::day_words(day));
+    let cure = "leave out the weekday or correct the date";
+    Err(Unread::new(Problem::Conflict, &check.said, &why, cure))
+}
+
+/// The one day of a side.
+pub(crate) fn one_day(
+    days: &mut Days<'_>,
+    day: &Said<Day>,
+    after: Option<Date>,
+) -> Result<Date, Unread> {
+    let (first, last) = days.days(day, after)?;
+    if first != last {
+        let why = "is more than one day";
+        let cure = "say which day, such as `Monday next week at 9`";
+        return Err(Unread::new(Problem::Ambiguous, &day.said, why, cure));
+    }
+    Ok(first)
+}
+
+/// The moment of a side with a time of day; without a day, the next one that is to come.
+fn start(days: &mut Days<'_>, side: &Side, hour: Hour) -> Result<Zoned, Unread> {
+    let today = days.today_of(side);
+    let zone = side.zone.as_ref();
+    let mark = days.notes.len();
+    let Some(day) = &side.day else {
+        let moment = days.moment(today, hour, zone)?;
+        if moment >= days.frame.now {
+            midnight(days, hour, today);
+            return Ok(moment);
+        }
+        days.notes.truncate(mark);
+        let taken = plus_days(today, 1, "tomorrow")?;
+        let moment = days.moment(taken, hour, zone)?;
+        let said = said_clock(side);
+        days.notes.push(Note::RolledOver { said, taken });
+        return Ok(moment);
+    };
+    let date = one_day(days, day, None)?;
+    checked(side, date)?;
+    let moment = days.moment(date, hour, zone)?;
+    let is_weekday = matches!(day.what, Day::Weekday(Which::Plain | Which::This, _));
+    if is_weekday && date == days.today && moment < days.frame.now {
+        days.notes.truncate(mark);
+        let taken = plus_days(date, 7, &day.said)?;
+        let moment = days.moment(taken, hour, zone)?;
+        let said = format!("{} {}", day.said, said_clock(side));
+        days.notes.push(Note::RolledOver { said, taken });
+        return Ok(moment);
+    }
+    midnight(days, hour, date);
+    Ok(moment)
+}
+
+fn said_clock(side: &Side) -> String {
+    let clock = side.clock.as_ref().map(|clock| clock.said.clone());
+    clock.or(side.part.as_ref().map(|part| part.said.clone())).unwrap_or_default()
+}
+
+fn midnight(days: &mut Days<'_>, hour: Hour, ends: Date) {
+    if hour.is_end {
+        days.notes.push(Note::Midnight { ends });
+    }
+}
