@@ -78,6 +78,16 @@ impl Tcp {
     }
 }
 
+impl Dial {
+    /// A connection to an origin that the guard admits.
+    pub(crate) async fn open(&self, origin: &Origin) -> Result<TcpStream, BoxError> {
+        let addresses = self.0.addresses(origin).await?;
+        let stream = self.1.connect(addresses).await?;
+        stream.set_nodelay(true)?;
+        Ok(stream)
+    }
+}
+
 impl Service<Uri> for Dial {
     type Response = TokioIo<TcpStream>;
     type Error = BoxError;
@@ -88,13 +98,10 @@ impl Service<Uri> for Dial {
     }
 
     fn call(&mut self, uri: Uri) -> Self::Future {
-        let Self(guard, tcp) = self.clone();
+        let dial = self.clone();
         Box::pin(async move {
             let origin = Origin::of_uri(&uri).ok_or("what to connect to is no origin")?;
-            let addresses = guard.addresses(&origin).await?;
-            let stream = tcp.connect(addresses).await?;
-            stream.set_nodelay(true)?;
-            Ok(TokioIo::new(stream))
+            Ok(TokioIo::new(dial.open(&origin).await?))
         })
     }
 }

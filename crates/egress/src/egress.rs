@@ -16,6 +16,7 @@ use url::Url;
 
 use crate::connect::{Connector, Dial, Guard, Tcp};
 use crate::error::{EgressError, Kind, Phase};
+use crate::line::Line;
 use crate::lookup::{Lookup, SystemLookup};
 use crate::network::Network;
 use crate::origin::Origin;
@@ -98,6 +99,17 @@ impl Egress {
 
     fn origin(&self, url: &Url) -> Result<Origin, EgressError> {
         self.shared.guard.rules.check(url).map_err(|refusal| refusal.to_error())
+    }
+
+    /// Opens a connection to a server of mail (`imap`, `imaps`, `smtp`, `smtps`), judged as a
+    /// request is; of servers that nobody named, only at the usual port of the protocol. TLS begins
+    /// at once where the scheme says so; `within` bounds looking up, connecting and TLS together.
+    pub async fn line(&self, url: &Url, within: Duration) -> Result<Line, EgressError> {
+        let checked = self.shared.guard.rules.check_line(url);
+        let place = checked.map_err(|refusal| refusal.to_error())?;
+        let opening = Line::open(&self.shared.ways.dial, &place);
+        let opened = timeout(within.min(LONGEST), opening).await;
+        opened.unwrap_or_else(|_| Err(EgressError::timeout(Phase::Connect, &place).unsent()))
     }
 
     /// A place for many requests, judged once.

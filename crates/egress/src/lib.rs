@@ -3,6 +3,8 @@
 //! Read in this order: [`Egress`], [`Request`], [`Response`], [`EgressError`], then `rules` (who
 //! may be reached), `address` (what is public) and `connect` (the judge before each connection).
 //!
+//! Mail is no HTTP: a [`Line`] is a bare connection, judged as a request is.
+//!
 //! No other crate names an HTTP client. A URL is judged twice: as it is written, and by every
 //! address its name leads to at the moment of connecting; what was judged is what is connected to.
 
@@ -11,6 +13,7 @@ mod connect;
 mod egress;
 mod error;
 mod lane;
+mod line;
 mod lookup;
 mod network;
 mod origin;
@@ -26,6 +29,7 @@ mod unpack;
 pub use address::not_public;
 pub use egress::Egress;
 pub use error::{EgressError, Kind, Phase};
+pub use line::Line;
 pub use lookup::{Looking, Lookup, SystemLookup};
 pub use network::{Network, NotANetwork, Target};
 pub use request::{Body, Request, Timeouts};

@@ -92,8 +92,9 @@ impl Ways {
                 let (response, lane) = self.drive(&route.origin, message).await?;
                 (response, Some(lane))
             }
-            // The library knows which connections of HTTP/2 may be shared.
-            Scheme::Https => {
+            // The library knows which connections of HTTP/2 may be shared. A route is never one of
+            // mail; the library would refuse it.
+            Scheme::Https | Scheme::Imap | Scheme::Imaps | Scheme::Smtp | Scheme::Smtps => {
                 *message.headers_mut() = headers;
                 *message.uri_mut() = route.uri.clone();
                 let asked = self.pooled.request(message).await;

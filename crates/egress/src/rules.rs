@@ -44,6 +44,7 @@ pub(crate) struct Refusal {
     pub(crate) detail: Option<String>,
 }
 
+const ONLY_WEB: &str = "only `http` and `https` are";
 const NOT_NAMED: &str = "it is none of the origins that the configuration names";
 const NOT_PUBLIC: &str =
     "it is not a public address; the operator can name it, or open it under `network.private`";
@@ -80,9 +81,22 @@ impl Rules {
         Ok(Self { named: named.map_err(|refusal| refusal.to_error())?, reach, network })
     }
 
-    /// Where a URL leads, if it may be reached as far as can be told without a lookup.
+    /// Where a URL of HTTP leads, if it may be reached as far as can be told without a lookup.
     pub(crate) fn check(&self, url: &Url) -> Result<Origin, Refusal> {
         let origin = plain_origin(url)?;
+        if !origin.scheme.is_web() {
+            return Err(Refusal::new(&origin, ONLY_WEB));
+        }
+        self.standing(&origin)?;
+        Ok(origin)
+    }
+
+    /// The same of a URL of mail.
+    pub(crate) fn check_line(&self, url: &Url) -> Result<Origin, Refusal> {
+        let origin = plain_origin(url)?;
+        if origin.scheme.is_web() {
+            return Err(Refusal::new(&origin, "only `imap`, `imaps`, `smtp` and `smtps` are"));
+        }
         self.standing(&origin)?;
         Ok(origin)
     }
@@ -95,7 +109,12 @@ impl Rules {
         if self.reach == Reach::Named {
             return refuse(NOT_NAMED);
         }
-        if OTHER_PROTOCOLS.contains(&origin.port) {
+        let is_other = if origin.scheme.is_web() {
+            OTHER_PROTOCOLS.contains(&origin.port)
+        } else {
+            origin.port != origin.scheme.port()
+        };
+        if is_other {
             return refuse("its port belongs to another protocol");
         }
         match &origin.host {
@@ -160,7 +179,7 @@ fn plain_origin(url: &Url) -> Result<Origin, Refusal> {
         format!("{}://{host}", url.scheme()).chars().take(200).collect()
     };
     let refuse = |why| Refusal { place: place(), why, detail: None };
-    let origin = Origin::of(url).ok_or_else(|| refuse("only `http` and `https` are"))?;
+    let origin = Origin::of(url).ok_or_else(|| refuse(ONLY_WEB))?;
     if !url.username().is_empty() || url.password().is_some() {
         return Err(refuse("it carries a name or password; put it into a header"));
     }

@@ -1,6 +1,7 @@
 //! Who is reached and who is not, with a connector that notes and opens nothing.
 
 mod addresses;
+mod lines;
 mod peers;
 mod rebinding;
 
@@ -89,7 +90,9 @@ impl Noting {
 
     fn told(&self, url: &Url, error: Option<EgressError>) -> (Kind, String) {
         let error = error.expect("nothing is connected to");
-        let is_name = matches!(url.host(), Some(Host::Domain(_)));
+        // Of other schemes than those of HTTP, every host is a name to the library.
+        let host = url.host_str().and_then(|host| Host::parse(host).ok());
+        let is_name = matches!(host, Some(Host::Domain(_)));
         assert!(error.never_sent(), "{error:?}");
         let noted: Vec<String> =
             self.noted.lock().unwrap().drain(..).map(|address| address.to_string()).collect();

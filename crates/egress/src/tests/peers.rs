@@ -5,7 +5,7 @@ use crate::rules::Reach;
 use crate::tests::Noting;
 
 /// None of these may be reached on a stranger's word.
-const REFUSED: &[&str] = &[
+pub(super) const REFUSED: &[&str] = &[
     // Loopback in every way to write it.
     "http://127.0.0.1/",
     "http://127.0.0.1:8080/latest/meta-data/",

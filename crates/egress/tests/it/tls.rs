@@ -7,6 +7,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::TryStreamExt as _;
@@ -16,7 +17,7 @@ use rustls::ServerConfig;
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
@@ -99,7 +100,9 @@ async fn answer_two(stream: TlsStream<TcpStream>) {
 
 fn egress(port: u16) -> Egress {
     let hosts = ["named.test", "other.test"];
-    let named = hosts.map(|host| Url::parse(&format!("https://{host}:{port}")).unwrap());
+    let schemes = ["https", "imap", "imaps"];
+    let urls = |host| schemes.map(|scheme| format!("{scheme}://{host}:{port}"));
+    let named = hosts.into_iter().flat_map(urls).map(|url| Url::parse(&url).unwrap());
     let lookup = |_: &str| Ok(vec![IpAddr::V4(Ipv4Addr::LOCALHOST)]);
     Egress::with_lookup(Reach::Named, named, Network::default(), lookup).unwrap()
 }
@@ -107,6 +110,30 @@ fn egress(port: u16) -> Egress {
 async fn get(egress: &Egress, url: &str) -> Result<Bytes, EgressError> {
     let request = Request::new(Method::GET, Url::parse(url).unwrap());
     egress.send(request).await?.bytes(1000).await
+}
+
+/// Bare connections, with TLS at once and later.
+async fn lines(egress: &Egress, port: u16) {
+    let within = Duration::from_secs(5);
+    let open = async |scheme: &str, host: &str| {
+        let url = Url::parse(&format!("{scheme}://{host}:{port}")).unwrap();
+        egress.line(&url, within).await
+    };
+    let plain = open("imap", "named.test").await.unwrap();
+    assert_eq!((plain.is_secure(), plain.is_local()), (false, true));
+    for mut line in
+        [plain.secure(within).await, open("imaps", "named.test").await].map(Result::unwrap)
+    {
+        assert_eq!((line.is_secure(), line.is_local()), (true, true));
+        line.write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
+        let mut answer = [0; 15];
+        line.read_exact(&mut answer).await.unwrap();
+        assert_eq!(&answer, b"HTTP/1.1 200 OK");
+    }
+    let plain = open("imap", "other.test").await.unwrap();
+    for wrong in [plain.secure(within).await, open("imaps", "other.test").await] {
+        assert_eq!(wrong.err().map(|error| error.kind), Some(Kind::NotConnected));
+    }
 }
 
 #[tokio::test]
@@ -156,6 +183,9 @@ async fn a_trusted_server_is_spoken_to() {
         assert_eq!(chunks.concat(), word.as_bytes());
         let error = get(&egress, &format!("https://other.test:{port}/")).await.unwrap_err();
         assert_eq!((error.kind, error.never_sent()), (Kind::NotConnected, true));
+        if protocol == "http/1.1" {
+            lines(&egress, port).await;
+        }
         if protocol == "h2" {
             let refused = get(&egress, &format!("{url}refuse")).await.unwrap_err();
             assert_eq!((refused.kind, refused.never_sent()), (Kind::Broken, true), "{refused:?}");
