@@ -3,6 +3,8 @@
 mod folder;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
+#[cfg(feature = "google")]
+pub mod google;
 pub mod hostile;
 mod issuer;
 mod ledger;

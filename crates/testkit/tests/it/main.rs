@@ -2,4 +2,6 @@
 
 #[cfg(feature = "fuzz")]
 mod fuzz;
+#[cfg(feature = "google")]
+mod google;
 mod hostile;
