@@ -3,6 +3,9 @@
 //! The file is apart from the record of calls: that one is pruned, owned by one process and may
 //! be thrown away, and none of it holds for somebody's calendar.
 
+mod calendar;
 mod db;
+mod tasks;
 
+pub use calendar::{Agenda, Imported};
 pub use db::{Db, NotOpened};

@@ -1,7 +1,12 @@
 //! The desk: calendar, mail and tasks as tools, over backends that keep them.
 //!
 //! Read [`backend`] first: what keeps a calendar, tasks or mail is behind three traits, and the
-//! tools know nothing else of it.
+//! tools know nothing else of it. Then [`Desk`], which is what a crib is given.
 
 pub mod backend;
 pub mod embedded;
+mod home;
+pub mod ical;
+mod resource;
+
+pub use home::Home;

@@ -53,6 +53,13 @@ pub trait Mail: Send + Sync {
         id: &'a str,
         marks: Marks,
     ) -> BoxFuture<'a, Result<MessageHead, Fault>>;
+
+    /// What whoever sent a message has to know of its way, where it did not just go out: that it
+    /// waits in an outbox, or that no copy of it could be kept. `head` is what sending gave.
+    fn note(&self, head: &MessageHead) -> Option<String> {
+        let _ = head;
+        None
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

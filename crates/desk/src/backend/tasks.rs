@@ -82,7 +82,8 @@ pub struct TaskChange {
     pub title: Option<String>,
     pub notes: Change<String>,
     pub due: Change<Due>,
-    /// Completed at this time, or open again by `Clear`.
+    /// Completed at this time, or open again by `Clear`. A task that repeats goes on to its next
+    /// time when it is completed, and is open.
     pub done: Change<Timestamp>,
 }
 

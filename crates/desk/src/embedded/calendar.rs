@@ -1,0 +1,170 @@
+//! Events in the desk's file.
+
+mod import;
+mod rows;
+
+use jiff::Timestamp;
+use toolcrib_core::BoxFuture;
+use uuid::Uuid;
+
+pub use self::import::Imported;
+pub(super) use self::rows::{Found, Row, Rows};
+use super::Db;
+use crate::backend::{
+    Calendar, CalendarInfo, Event, EventChange, EventQuery, Fault, NewEvent, Page, Reply,
+};
+use crate::home::Home;
+use crate::resource::{
+    Answer, EventId, Kind, Place, Resource, Rest, event_page, few_enough, has_words, words_of,
+};
+
+/// Events and tasks in the desk's file. Cheap to clone.
+///
+/// What changes something reads and writes in one transaction, so that of two changes at once
+/// neither is lost.
+#[derive(Clone)]
+pub struct Agenda {
+    pub(super) db: Db,
+    home: Home,
+}
+
+impl Agenda {
+    /// `home` holds for all owners.
+    pub fn new(db: Db, home: Home) -> Self {
+        Self { db, home }
+    }
+
+    /// Home as one owner has it: a tenant that is called by an address has that one too.
+    pub(super) fn home(&self, owner: &str) -> Home {
+        let mut home = self.home.clone();
+        if owner.contains('@') && !home.is_own(owner) {
+            home.addresses.push(owner.to_owned());
+        }
+        home
+    }
+
+    /// Does something to one event, and gives it as it is afterwards.
+    async fn edit<F>(&self, owner: &str, id: &str, edit: F) -> Result<Event, Fault>
+    where
+        F: FnOnce(&mut Resource, Place<'_>, EventId<'_>) -> Result<(), Fault> + Send + 'static,
+    {
+        let (owner, id, home) = (owner.to_owned(), id.to_owned(), self.home(owner));
+        let asked = self.db.ask(move |connection| {
+            let id = EventId::read(&id);
+            let rows = Rows::begin(connection, &owner, Kind::Event)?;
+            let mut found = rows.object(id.object)?;
+            let place = Place { id: id.object, collection: &found.collection, home: &home };
+            let id = EventId { key: found.resource.narrowed(place, id.key)?, ..id };
+            edit(&mut found.resource, place, id)?;
+            let event = found.resource.event(place, id.key)?;
+            rows.update(id.object, &found.resource, &home)?;
+            rows.commit()?;
+            Ok(event)
+        });
+        asked.await
+    }
+}
+
+impl Calendar for Agenda {
+    fn calendars<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Vec<CalendarInfo>, Fault>> {
+        let owner = owner.to_owned();
+        Box::pin(self.db.ask(move |connection| {
+            let rows = Rows::look(connection, &owner, Kind::Event)?;
+            let all = rows.collections()?;
+            let info = |(id, name)| CalendarInfo { id, name, can_write: true };
+            Ok(all.into_iter().map(info).collect())
+        }))
+    }
+
+    fn events<'a>(
+        &'a self,
+        owner: &'a str,
+        query: EventQuery,
+    ) -> BoxFuture<'a, Result<Page<Event>, Fault>> {
+        let (owner, home) = (owner.to_owned(), self.home(owner));
+        Box::pin(self.db.ask(move |connection| {
+            let rows = Rows::look(connection, &owner, Kind::Event)?;
+            if let Some(calendar) = &query.calendar {
+                rows.collection(Some(calendar))?;
+            }
+            let words = words_of(query.text.as_deref());
+            let mut events = Vec::new();
+            rows.between(query.from, query.until, query.calendar.as_deref(), |row: Row| {
+                if !has_words(&row.words, &words) {
+                    return Ok(());
+                }
+                // What cannot be read does not hide the rest; asked for by its id, it says why.
+                let Ok(resource) = Resource::read(&row.body) else { return Ok(()) };
+                let place = Place { id: &row.id, collection: &row.collection, home: &home };
+                events.extend(resource.events(place, query.from, query.until)?);
+                few_enough(events.len())
+            })?;
+            event_page(events, &query, &home.zone)
+        }))
+    }
+
+    fn event<'a>(&'a self, owner: &'a str, id: &'a str) -> BoxFuture<'a, Result<Event, Fault>> {
+        let (owner, id, home) = (owner.to_owned(), id.to_owned(), self.home(owner));
+        Box::pin(self.db.ask(move |connection| {
+            let id = EventId::read(&id);
+            let rows = Rows::look(connection, &owner, Kind::Event)?;
+            let found = rows.object(id.object)?;
+            let place = Place { id: id.object, collection: &found.collection, home: &home };
+            found.resource.event(place, id.key)
+        }))
+    }
+
+    fn add<'a>(&'a self, owner: &'a str, event: NewEvent) -> BoxFuture<'a, Result<Event, Fault>> {
+        let (owner, home) = (owner.to_owned(), self.home(owner));
+        Box::pin(self.db.ask(move |connection| {
+            let rows = Rows::begin(connection, &owner, Kind::Event)?;
+            let uid = Uuid::new_v4();
+            let made = Resource::new_event(&event, &uid.to_string(), &home, Timestamp::now())?;
+            let collection = rows.collection(event.calendar.as_deref())?;
+            let id = rows.insert(&collection, &made, &home)?;
+            let place = Place { id: &id, collection: &collection, home: &home };
+            let event = made.event(place, None)?;
+            rows.commit()?;
+            Ok(event)
+        }))
+    }
+
+    fn change<'a>(
+        &'a self,
+        owner: &'a str,
+        id: &'a str,
+        change: EventChange,
+    ) -> BoxFuture<'a, Result<Event, Fault>> {
+        Box::pin(self.edit(owner, id, move |resource, place, id| {
+            resource.change(place, id.key, &change, Timestamp::now())
+        }))
+    }
+
+    fn remove<'a>(&'a self, owner: &'a str, id: &'a str) -> BoxFuture<'a, Result<(), Fault>> {
+        let (owner, id, home) = (owner.to_owned(), id.to_owned(), self.home(owner));
+        Box::pin(self.db.ask(move |connection| {
+            let id = EventId::read(&id);
+            let rows = Rows::begin(connection, &owner, Kind::Event)?;
+            let mut found = rows.object(id.object)?;
+            let place = Place { id: id.object, collection: &found.collection, home: &home };
+            match found.resource.remove(place, id.key, Timestamp::now())? {
+                Rest::Some => rows.update(id.object, &found.resource, &home)?,
+                Rest::Nothing => rows.delete(id.object)?,
+            }
+            rows.commit()
+        }))
+    }
+
+    fn respond<'a>(
+        &'a self,
+        owner: &'a str,
+        id: &'a str,
+        reply: Reply,
+        comment: Option<String>,
+    ) -> BoxFuture<'a, Result<Event, Fault>> {
+        Box::pin(self.edit(owner, id, move |resource, place, id| {
+            let answer = Answer { reply, comment: comment.as_deref() };
+            resource.respond(place, id.key, &answer, Timestamp::now())
+        }))
+    }
+}

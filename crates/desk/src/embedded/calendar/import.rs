@@ -1,0 +1,121 @@
+//! Files of iCalendar taken in and given out.
+
+use std::collections::BTreeMap;
+
+use super::{Agenda, Rows};
+use crate::backend::Fault;
+use crate::home::Home;
+use crate::resource::{Kind, Place, Resource, invalid};
+
+/// Largest file that is taken in, in bytes.
+const MAX_FILE: usize = 64 * 1024 * 1024;
+/// Reasons that are told one by one.
+const MOST_REASONS: usize = 1_000;
+
+/// What became of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Imported {
+    /// Events of the file that are in the calendar now, new or renewed.
+    pub events: usize,
+    /// Tasks of the file that are in the list now, new or renewed.
+    pub tasks: usize,
+    /// What was not taken, each with its reason.
+    pub skipped: Vec<String>,
+}
+
+impl Agenda {
+    /// Takes in the events and tasks of an `.ics` file, into the first calendar and the first list.
+    /// What is there by its UID is renewed, unless it is newer; taken in twice, a file is in once.
+    /// A file that is none is `Invalid`.
+    pub async fn import(&self, owner: &str, text: String) -> Result<Imported, Fault> {
+        let (owner, home) = (owner.to_owned(), self.home(owner));
+        let asked = self.db.ask(move |connection| {
+            let objects = Resource::all(&text, MAX_FILE).map_err(|error| {
+                invalid(format!("this is no file of iCalendar: {error}")).because(error)
+            })?;
+            let mut imported = Imported::default();
+            for kind in [Kind::Event, Kind::Task] {
+                let of_kind = objects.iter().filter(|object| object.kind == kind);
+                let rows = Rows::begin(connection, &owner, kind)?;
+                let taken = take(rows, of_kind, &home, &mut imported.skipped)?;
+                match kind {
+                    Kind::Event => imported.events = taken,
+                    Kind::Task => imported.tasks = taken,
+                }
+            }
+            Ok(imported)
+        });
+        asked.await
+    }
+
+    /// All events and tasks of an owner as one `.ics` file.
+    pub async fn export(&self, owner: &str) -> Result<String, Fault> {
+        let owner = owner.to_owned();
+        let asked = self.db.ask(move |connection| {
+            let mut objects = BTreeMap::new();
+            for kind in [Kind::Event, Kind::Task] {
+                let rows = Rows::look(connection, &owner, kind)?;
+                rows.all(None, None, |row| {
+                    objects.extend(Resource::read(&row.body).ok().map(|it| (row.id, it)));
+                    Ok(())
+                })?;
+            }
+            Ok(Resource::together(objects.into_values()))
+        });
+        asked.await
+    }
+}
+
+/// Takes those of one kind in, and tells how many.
+fn take<'a>(
+    rows: Rows<'_>,
+    objects: impl Iterator<Item = &'a Resource>,
+    home: &Home,
+    skipped: &mut Vec<String>,
+) -> Result<usize, Fault> {
+    let collection = rows.collection(None)?;
+    let mut taken = 0;
+    for object in objects {
+        match keep(&rows, &collection, object, home)? {
+            Ok(()) => taken += 1,
+            Err(why) if skipped.len() < MOST_REASONS => {
+                skipped.push(format!("{}: {why}", object.name(home)));
+            }
+            Err(_) => {}
+        }
+    }
+    rows.commit()?;
+    Ok(taken)
+}
+
+/// Keeps one object, or says why not; the outer error is that of the file.
+fn keep(
+    rows: &Rows<'_>,
+    collection: &str,
+    object: &Resource,
+    home: &Home,
+) -> Result<Result<(), String>, Fault> {
+    let place = Place { id: "", collection, home };
+    if object.uid().is_empty() {
+        return Ok(Err("it has no UID".to_owned()));
+    }
+    if let Some(why) = object.not_understood(place) {
+        return Ok(Err(why));
+    }
+    if let Err(fault) = object.write() {
+        return Ok(Err(fault.message));
+    }
+    match rows.by_uid(object.uid())? {
+        Some((id, body)) => {
+            let kept = Resource::read(&body).ok().and_then(|kept| kept.changed_at(home));
+            if kept > object.changed_at(home) {
+                return Ok(Err("what is kept of it is newer".to_owned()));
+            }
+            rows.update(&id, object, home)?;
+        }
+        None => {
+            rows.insert(collection, object, home)?;
+        }
+    }
+    Ok(Ok(()))
+}

@@ -1,0 +1,112 @@
+//! Tasks in the desk's file.
+
+use jiff::Timestamp;
+use toolcrib_core::BoxFuture;
+use uuid::Uuid;
+
+use super::calendar::{Agenda, Found, Row, Rows};
+use crate::backend::{Fault, NewTask, Page, Task, TaskChange, TaskList, TaskQuery, Tasks};
+use crate::resource::{Kind, Place, Resource, has_words, list_name, task_page, words_of};
+
+impl Tasks for Agenda {
+    fn lists<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Vec<TaskList>, Fault>> {
+        let owner = owner.to_owned();
+        Box::pin(self.db.ask(move |connection| {
+            let rows = Rows::look(connection, &owner, Kind::Task)?;
+            let all = rows.collections()?;
+            Ok(all.into_iter().map(|(id, name)| TaskList { id, name }).collect())
+        }))
+    }
+
+    fn add_list<'a>(
+        &'a self,
+        owner: &'a str,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<TaskList, Fault>> {
+        let (owner, name) = (owner.to_owned(), name.to_owned());
+        Box::pin(self.db.ask(move |connection| {
+            let name = list_name(&name)?;
+            let rows = Rows::begin(connection, &owner, Kind::Task)?;
+            let id = rows.new_collection(&name)?;
+            rows.commit()?;
+            Ok(TaskList { id, name })
+        }))
+    }
+
+    fn tasks<'a>(
+        &'a self,
+        owner: &'a str,
+        query: TaskQuery,
+    ) -> BoxFuture<'a, Result<Page<Task>, Fault>> {
+        let (owner, home) = (owner.to_owned(), self.home(owner));
+        Box::pin(self.db.ask(move |connection| {
+            let rows = Rows::look(connection, &owner, Kind::Task)?;
+            if let Some(list) = &query.list {
+                rows.collection(Some(list))?;
+            }
+            let words = words_of(query.text.as_deref());
+            let mut tasks = Vec::new();
+            rows.all(query.list.as_deref(), query.done, |row: Row| {
+                if !has_words(&row.words, &words) {
+                    return Ok(());
+                }
+                let Ok(resource) = Resource::read(&row.body) else { return Ok(()) };
+                let place = Place { id: &row.id, collection: &row.collection, home: &home };
+                tasks.extend(resource.task(place));
+                Ok(())
+            })?;
+            task_page(tasks, &query, &home.zone)
+        }))
+    }
+
+    fn task<'a>(&'a self, owner: &'a str, id: &'a str) -> BoxFuture<'a, Result<Task, Fault>> {
+        let (owner, id, home) = (owner.to_owned(), id.to_owned(), self.home(owner));
+        Box::pin(self.db.ask(move |connection| {
+            let rows = Rows::look(connection, &owner, Kind::Task)?;
+            let Found { collection, resource } = rows.object(&id)?;
+            resource.task(Place { id: &id, collection: &collection, home: &home })
+        }))
+    }
+
+    fn add<'a>(&'a self, owner: &'a str, task: NewTask) -> BoxFuture<'a, Result<Task, Fault>> {
+        let (owner, home) = (owner.to_owned(), self.home(owner));
+        Box::pin(self.db.ask(move |connection| {
+            let rows = Rows::begin(connection, &owner, Kind::Task)?;
+            let uid = Uuid::new_v4().to_string();
+            let made = Resource::new_task(&task, &uid, &home, Timestamp::now());
+            let collection = rows.collection(task.list.as_deref())?;
+            let id = rows.insert(&collection, &made, &home)?;
+            let task = made.task(Place { id: &id, collection: &collection, home: &home })?;
+            rows.commit()?;
+            Ok(task)
+        }))
+    }
+
+    fn change<'a>(
+        &'a self,
+        owner: &'a str,
+        id: &'a str,
+        change: TaskChange,
+    ) -> BoxFuture<'a, Result<Task, Fault>> {
+        let (owner, id, home) = (owner.to_owned(), id.to_owned(), self.home(owner));
+        Box::pin(self.db.ask(move |connection| {
+            let rows = Rows::begin(connection, &owner, Kind::Task)?;
+            let Found { collection, mut resource } = rows.object(&id)?;
+            let place = Place { id: &id, collection: &collection, home: &home };
+            resource.change_task(place, &change, Timestamp::now())?;
+            let task = resource.task(place)?;
+            rows.update(&id, &resource, &home)?;
+            rows.commit()?;
+            Ok(task)
+        }))
+    }
+
+    fn remove<'a>(&'a self, owner: &'a str, id: &'a str) -> BoxFuture<'a, Result<(), Fault>> {
+        let (owner, id) = (owner.to_owned(), id.to_owned());
+        Box::pin(self.db.ask(move |connection| {
+            let rows = Rows::begin(connection, &owner, Kind::Task)?;
+            rows.delete(&id)?;
+            rows.commit()
+        }))
+    }
+}

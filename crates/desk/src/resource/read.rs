@@ -1,0 +1,131 @@
+//! What a component says, as a value of ours.
+
+use jiff::SignedDuration;
+use jiff::tz::TimeZone;
+
+use super::series::{Occurrence, Series};
+use super::{Key, Place};
+use crate::backend::{Event, Guest, Person, Reply, Slot, Status};
+use crate::ical::{Component, Length, Moment, Property, Zones};
+
+impl Series<'_> {
+    /// One occurrence as an event.
+    pub(super) fn event(&self, it: Occurrence<'_>, place: Place<'_>) -> Event {
+        let series = self.repeats().then(|| place.id.to_owned());
+        let id = match &series {
+            Some(series) => format!("{series}@{}", it.key),
+            None => place.id.to_owned(),
+        };
+        self.described(it, id, series, place)
+    }
+
+    /// All of it, as its first.
+    pub(super) fn whole(&self, place: Place<'_>) -> Event {
+        let series = self.repeats().then(|| place.id.to_owned());
+        let first = self.first();
+        let (key, slot) = (Key::of(&first), self.slot_at(&first));
+        let it = Occurrence { key, part: self.master, slot };
+        self.described(it, place.id.to_owned(), series, place)
+    }
+
+    fn described(
+        &self,
+        it: Occurrence<'_>,
+        id: String,
+        series: Option<String>,
+        place: Place<'_>,
+    ) -> Event {
+        let part = it.part;
+        let guests: Vec<Guest> = part.all("ATTENDEE").filter_map(guest).collect();
+        let status = status(part);
+        let is_free = part.get("TRANSP").is_some_and(|it| it.value.trim() == "TRANSPARENT");
+        let own = guests.iter().find(|guest| place.home.is_own(&guest.person.address));
+        Event {
+            id,
+            series,
+            calendar: place.collection.to_owned(),
+            title: part.text("SUMMARY").unwrap_or_default(),
+            slot: at_home(it.slot, &place.home.zone),
+            description: part.text("DESCRIPTION"),
+            location: part.text("LOCATION"),
+            reply: own.map(|own| own.reply),
+            guests,
+            organizer: part.get("ORGANIZER").and_then(person),
+            rule: self.master.get("RRULE").map(|rule| rule.value.clone()),
+            status,
+            busy: !is_free && status != Status::Cancelled,
+        }
+    }
+}
+
+/// When a component is; `None` if it does not say, or in a zone that nobody knows.
+pub(super) fn slot(zones: Zones<'_>, part: &Component) -> Option<Slot> {
+    let start = zones.moment(part.get("DTSTART")?)?;
+    let end = part.get("DTEND").and_then(|end| zones.moment(end));
+    let length = part.get("DURATION").and_then(|length| Length::read(&length.value));
+    Some(match start {
+        Moment::At(start) => {
+            let end = match end {
+                Some(Moment::At(end)) => Some(end),
+                Some(Moment::Day(_)) | None => length.and_then(|length| length.after(&start)),
+            };
+            let end = end.filter(|end| *end >= start).unwrap_or_else(|| start.clone());
+            Slot::Timed { start, end }
+        }
+        Moment::Day(first) => {
+            let last = match (end, length) {
+                (Some(end), _) => end.date().yesterday().ok(),
+                (None, Some(length)) => {
+                    let days = i64::from(length.whole_days()) - 1;
+                    first.checked_add(SignedDuration::from_hours(24 * days.max(0))).ok()
+                }
+                (None, None) => None,
+            };
+            Slot::Days { first, last: last.unwrap_or(first).max(first) }
+        }
+    })
+}
+
+/// A time in UTC says nothing of a place, so it is shown as of home.
+fn at_home(slot: Slot, home: &TimeZone) -> Slot {
+    let shown = |time: jiff::Zoned| {
+        if time.time_zone() == &TimeZone::UTC { time.with_time_zone(home.clone()) } else { time }
+    };
+    match slot {
+        Slot::Timed { start, end } => Slot::Timed { start: shown(start), end: shown(end) },
+        days @ Slot::Days { .. } => days,
+    }
+}
+
+fn status(part: &Component) -> Status {
+    match part.get("STATUS").map(|it| it.value.trim().to_ascii_uppercase()).as_deref() {
+        Some("TENTATIVE") => Status::Tentative,
+        Some("CANCELLED") => Status::Cancelled,
+        _ => Status::Confirmed,
+    }
+}
+
+fn guest(property: &Property) -> Option<Guest> {
+    let reply = match property.parameter("PARTSTAT").map(str::to_ascii_uppercase).as_deref() {
+        Some("ACCEPTED") => Reply::Accepted,
+        Some("DECLINED") => Reply::Declined,
+        Some("TENTATIVE") => Reply::Tentative,
+        _ => Reply::Waiting,
+    };
+    person(property).map(|person| Guest { person, reply })
+}
+
+fn person(property: &Property) -> Option<Person> {
+    let address = address(property)?.to_owned();
+    let name = property.parameter("CN").map(str::trim).filter(|name| !name.is_empty());
+    let name = name.filter(|name| *name != address).map(str::to_owned);
+    Some(Person { address, name })
+}
+
+/// The address of mail of an ATTENDEE or ORGANIZER.
+pub(super) fn address(property: &Property) -> Option<&str> {
+    let value = property.value.trim();
+    let is_mail = value.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("mailto:"));
+    let mail = if is_mail { value.get(7..) } else { property.parameter("EMAIL") };
+    mail.or(Some(value)).map(str::trim).filter(|address| !address.is_empty())
+}

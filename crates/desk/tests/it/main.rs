@@ -1,0 +1,13 @@
+//! What the desk does, through the doors that its tools take and through the tools.
+
+#![expect(
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "helpers of tests"
+)]
+
+mod agenda;
+mod embedded_agenda;
+mod icalendar;
