@@ -4,6 +4,7 @@
 //! tools know nothing else of it. Then [`Desk`], which is what a crib is given.
 
 pub mod backend;
+pub mod caldav;
 pub mod embedded;
 mod home;
 pub mod ical;

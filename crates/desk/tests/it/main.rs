@@ -11,3 +11,5 @@
 mod agenda;
 mod embedded_agenda;
 mod icalendar;
+mod odd_server;
+mod radicale;

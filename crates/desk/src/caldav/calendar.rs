@@ -1,0 +1,133 @@
+//! Events of the server.
+
+use jiff::Timestamp;
+use toolcrib_core::BoxFuture;
+use uuid::Uuid;
+
+use super::CalDav;
+use super::objects::Object;
+use crate::backend::{
+    Calendar, CalendarInfo, Event, EventChange, EventQuery, Fault, NewEvent, Page, Reply,
+};
+use crate::resource::{Answer, EventId, Kind, Place, Resource, Rest, event_page, few_enough};
+
+impl CalDav {
+    /// Does something to one event, and gives it as it is afterwards.
+    async fn edit(
+        &self,
+        id: &str,
+        edit: impl FnOnce(&mut Resource, Place<'_>, EventId<'_>) -> Result<(), Fault> + Send,
+    ) -> Result<Event, Fault> {
+        let id = EventId::read(id);
+        let home = &self.account().await?.home;
+        let mut object = self.object(Kind::Event, id.object).await?;
+        let collection = object.collection.id.clone();
+        let place = Place { id: id.object, collection: &collection, home };
+        let id = EventId { key: object.resource.narrowed(place, id.key)?, ..id };
+        edit(&mut object.resource, place, id)?;
+        let event = object.resource.event(place, id.key)?;
+        self.put(&object).await?;
+        Ok(event)
+    }
+}
+
+impl Calendar for CalDav {
+    fn calendars<'a>(&'a self, _owner: &'a str) -> BoxFuture<'a, Result<Vec<CalendarInfo>, Fault>> {
+        Box::pin(async move {
+            let all = self.collections(Kind::Event).await?;
+            let info = all.into_iter().map(|it| CalendarInfo {
+                id: it.id,
+                name: it.name,
+                can_write: it.can_write,
+            });
+            Ok(info.collect())
+        })
+    }
+
+    fn events<'a>(
+        &'a self,
+        _owner: &'a str,
+        query: EventQuery,
+    ) -> BoxFuture<'a, Result<Page<Event>, Fault>> {
+        Box::pin(async move {
+            let home = &self.account().await?.home;
+            let collections = match &query.calendar {
+                Some(id) => vec![self.collection(Kind::Event, Some(id)).await?],
+                None => self.collections(Kind::Event).await?,
+            };
+            let stretch = Some((query.from, query.until));
+            let mut events = Vec::new();
+            for collection in &collections {
+                for (id, resource) in self.objects(collection, Kind::Event, stretch).await? {
+                    let place = Place { id: &id, collection: &collection.id, home };
+                    events.extend(resource.events(place, query.from, query.until)?);
+                    few_enough(events.len())?;
+                }
+            }
+            event_page(events, &query, &home.zone)
+        })
+    }
+
+    fn event<'a>(&'a self, _owner: &'a str, id: &'a str) -> BoxFuture<'a, Result<Event, Fault>> {
+        Box::pin(async move {
+            let id = EventId::read(id);
+            let home = &self.account().await?.home;
+            let Object { collection, resource, .. } = self.object(Kind::Event, id.object).await?;
+            resource.event(Place { id: id.object, collection: &collection.id, home }, id.key)
+        })
+    }
+
+    fn add<'a>(&'a self, _owner: &'a str, event: NewEvent) -> BoxFuture<'a, Result<Event, Fault>> {
+        Box::pin(async move {
+            let home = &self.account().await?.home;
+            let uid = Uuid::new_v4();
+            let made = Resource::new_event(&event, &uid.to_string(), home, Timestamp::now())?;
+            let collection = self.collection(Kind::Event, event.calendar.as_deref()).await?;
+            let id = self.put_new(&collection, &short(uid), &made).await?;
+            made.event(Place { id: &id, collection: &collection.id, home }, None)
+        })
+    }
+
+    fn change<'a>(
+        &'a self,
+        _owner: &'a str,
+        id: &'a str,
+        change: EventChange,
+    ) -> BoxFuture<'a, Result<Event, Fault>> {
+        Box::pin(self.edit(id, move |resource, place, id| {
+            resource.change(place, id.key, &change, Timestamp::now())
+        }))
+    }
+
+    fn remove<'a>(&'a self, _owner: &'a str, id: &'a str) -> BoxFuture<'a, Result<(), Fault>> {
+        Box::pin(async move {
+            let id = EventId::read(id);
+            let home = &self.account().await?.home;
+            let mut object = self.object(Kind::Event, id.object).await?;
+            let collection = object.collection.id.clone();
+            let place = Place { id: id.object, collection: &collection, home };
+            match object.resource.remove(place, id.key, Timestamp::now())? {
+                Rest::Some => self.put(&object).await,
+                Rest::Nothing => self.delete(&object).await,
+            }
+        })
+    }
+
+    fn respond<'a>(
+        &'a self,
+        _owner: &'a str,
+        id: &'a str,
+        reply: Reply,
+        comment: Option<String>,
+    ) -> BoxFuture<'a, Result<Event, Fault>> {
+        Box::pin(self.edit(id, move |resource, place, id| {
+            let answer = Answer { reply, comment: comment.as_deref() };
+            resource.respond(place, id.key, &answer, Timestamp::now())
+        }))
+    }
+}
+
+/// The name of a new object: short, because models repeat it.
+pub(super) fn short(uid: Uuid) -> String {
+    uid.simple().to_string().chars().take(12).collect()
+}

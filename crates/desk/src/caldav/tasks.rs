@@ -1,0 +1,108 @@
+//! Tasks of the server.
+
+use jiff::Timestamp;
+use toolcrib_core::BoxFuture;
+use uuid::Uuid;
+
+use super::CalDav;
+use super::calendar::short;
+use super::objects::Object;
+use crate::backend::{
+    Fault, FaultKind, NewTask, Page, Task, TaskChange, TaskList, TaskQuery, Tasks,
+};
+use crate::resource::{Kind, Place, Resource, id_of_name, list_name, task_page};
+
+impl Tasks for CalDav {
+    fn lists<'a>(&'a self, _owner: &'a str) -> BoxFuture<'a, Result<Vec<TaskList>, Fault>> {
+        Box::pin(async move {
+            let all = self.collections(Kind::Task).await?;
+            Ok(all.into_iter().map(|it| TaskList { id: it.id, name: it.name }).collect())
+        })
+    }
+
+    fn add_list<'a>(
+        &'a self,
+        _owner: &'a str,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<TaskList, Fault>> {
+        Box::pin(async move {
+            let name = list_name(name)?;
+            let all = self.collections(Kind::Task).await?;
+            if all.iter().any(|it| it.name.to_lowercase() == name.to_lowercase()) {
+                let message = format!("there is a list `{name}` already: use that one");
+                return Err(Fault::new(FaultKind::Conflict, message));
+            }
+            // In addresses only what every server takes.
+            let id: String = id_of_name(&name).chars().filter(char::is_ascii).collect();
+            let id = if id.is_empty() { "list".to_owned() } else { id };
+            let id = self.make(&id, &name, Kind::Task).await?;
+            Ok(TaskList { id, name })
+        })
+    }
+
+    fn tasks<'a>(
+        &'a self,
+        _owner: &'a str,
+        query: TaskQuery,
+    ) -> BoxFuture<'a, Result<Page<Task>, Fault>> {
+        Box::pin(async move {
+            let home = &self.account().await?.home;
+            let collections = match &query.list {
+                Some(id) => vec![self.collection(Kind::Task, Some(id)).await?],
+                None => self.collections(Kind::Task).await?,
+            };
+            let mut tasks = Vec::new();
+            for collection in &collections {
+                for (id, resource) in self.objects(collection, Kind::Task, None).await? {
+                    let place = Place { id: &id, collection: &collection.id, home };
+                    tasks.extend(resource.task(place));
+                }
+            }
+            task_page(tasks, &query, &home.zone)
+        })
+    }
+
+    fn task<'a>(&'a self, _owner: &'a str, id: &'a str) -> BoxFuture<'a, Result<Task, Fault>> {
+        Box::pin(async move {
+            let home = &self.account().await?.home;
+            let Object { collection, resource, .. } = self.object(Kind::Task, id).await?;
+            resource.task(Place { id, collection: &collection.id, home })
+        })
+    }
+
+    fn add<'a>(&'a self, _owner: &'a str, task: NewTask) -> BoxFuture<'a, Result<Task, Fault>> {
+        Box::pin(async move {
+            let home = &self.account().await?.home;
+            let uid = Uuid::new_v4();
+            let made = Resource::new_task(&task, &uid.to_string(), home, Timestamp::now());
+            let collection = self.collection(Kind::Task, task.list.as_deref()).await?;
+            let id = self.put_new(&collection, &short(uid), &made).await?;
+            made.task(Place { id: &id, collection: &collection.id, home })
+        })
+    }
+
+    fn change<'a>(
+        &'a self,
+        _owner: &'a str,
+        id: &'a str,
+        change: TaskChange,
+    ) -> BoxFuture<'a, Result<Task, Fault>> {
+        Box::pin(async move {
+            let home = &self.account().await?.home;
+            let mut object = self.object(Kind::Task, id).await?;
+            let collection = object.collection.id.clone();
+            let place = Place { id, collection: &collection, home };
+            object.resource.change_task(place, &change, Timestamp::now())?;
+            let task = object.resource.task(place)?;
+            self.put(&object).await?;
+            Ok(task)
+        })
+    }
+
+    fn remove<'a>(&'a self, _owner: &'a str, id: &'a str) -> BoxFuture<'a, Result<(), Fault>> {
+        Box::pin(async move {
+            let object = self.object(Kind::Task, id).await?;
+            self.delete(&object).await
+        })
+    }
+}
