@@ -5,7 +5,9 @@
 
 mod calendar;
 mod db;
+mod mail;
 mod tasks;
 
 pub use calendar::{Agenda, Imported};
 pub use db::{Db, NotOpened};
+pub use mail::{Imported as ImportedMail, LocalMail, Skipped};

@@ -8,6 +8,7 @@ pub mod caldav;
 pub mod embedded;
 mod home;
 pub mod ical;
+pub mod mime;
 mod resource;
 
 pub use home::Home;

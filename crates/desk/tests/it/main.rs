@@ -11,5 +11,9 @@
 mod agenda;
 mod embedded_agenda;
 mod icalendar;
+mod local_mail;
+mod mailbox;
+mod mbox;
+mod mime;
 mod odd_server;
 mod radicale;

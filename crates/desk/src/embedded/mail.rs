@@ -1,0 +1,294 @@
+//! The local mailbox: mail that was imported, written or sent to oneself, and an outbox.
+//!
+//! There is no server behind it. What is sent to the owner's own address arrives in the inbox at
+//! once; what goes to anybody else, another tenant too, waits in the outbox and says so.
+
+mod import;
+mod mbox;
+mod query;
+mod rows;
+mod thread;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use rusqlite::{Connection, TransactionBehavior};
+use toolcrib_core::BoxFuture;
+
+pub use self::import::{Imported, Skipped};
+use self::rows::{Kept, Origin};
+use super::Db;
+use crate::backend::{
+    Fault, FaultKind, Label, Mail, MailQuery, Marks, Message, MessageHead, NewMessage, Page, Person,
+};
+use crate::mime::{self, Hidden, Stamp, is_address};
+
+/// Where a message lies: it has one of these at a time, and any labels of the owner beside it.
+const PLACES: &[&str] = &["inbox", "sent", "outbox", "drafts", "archive", "trash", "spam"];
+
+const WAITS: &str = "no mail server is configured: the message waits in the `outbox`, and nobody \
+                     but the owner has it";
+
+type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// A mailbox for each owner in the desk's file.
+#[derive(Clone)]
+pub struct LocalMail {
+    db: Db,
+    clock: Clock,
+    people: Arc<BTreeMap<String, Person>>,
+}
+
+impl LocalMail {
+    /// The clock of the machine, and addresses made of the owners' names: `local@localhost`.
+    pub fn new(db: Db) -> Self {
+        Self { db, clock: Arc::new(Timestamp::now), people: Arc::default() }
+    }
+
+    /// The same with another clock.
+    #[must_use]
+    pub fn with_clock(self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        Self { clock: Arc::new(clock), ..self }
+    }
+
+    /// The same with addresses of owners; one that cannot be written is refused.
+    pub fn with_people(self, people: BTreeMap<String, Person>) -> Result<Self, mime::NotAnAddress> {
+        match people.values().find(|person| !is_address(&person.address)) {
+            Some(wrong) => Err(mime::NotAnAddress(wrong.address.clone())),
+            None => Ok(Self { people: Arc::new(people), ..self }),
+        }
+    }
+
+    fn person(&self, owner: &str) -> Person {
+        if let Some(person) = self.people.get(owner) {
+            return person.clone();
+        }
+        if is_address(owner) {
+            return Person { address: owner.to_owned(), name: None };
+        }
+        let plain = |character: char| character.is_ascii_alphanumeric() || "-_".contains(character);
+        let local: String =
+            owner.chars().take(60).map(|one| if plain(one) { one } else { '-' }).collect();
+        let local = if local.is_empty() { "owner" } else { &local };
+        Person { address: format!("{local}@localhost"), name: None }
+    }
+
+    /// Asks the file in one transaction that writes.
+    async fn change<T, F>(&self, change: F) -> Result<T, Fault>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    {
+        let ask = |connection: &mut Connection| {
+            let turn = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let changed = change(&turn)?;
+            turn.commit()?;
+            Ok(changed)
+        };
+        self.db.ask(ask).await
+    }
+
+    /// Writes a message and keeps it where it goes.
+    async fn write(
+        &self,
+        owner: &str,
+        message: NewMessage,
+        sending: bool,
+    ) -> Result<MessageHead, Fault> {
+        let own = self.person(owner);
+        let now = (self.clock)();
+        let stamp = Stamp::new(own.clone(), now);
+        let raw = mime::write(&message, &stamp, Hidden::Kept)?;
+        let thread = message.answers.as_ref().and_then(|answers| answers.thread.clone());
+        let receivers = [message.to, message.cc, message.bcc].concat();
+        let (labels, unread) =
+            if sending { sent(&own, &receivers)? } else { (vec!["drafts"], false) };
+        let origin = if sending { Origin::Sent } else { Origin::Draft };
+        let owner = owner.to_owned();
+        self.change(move |turn| {
+            let labels = labels.into_iter().map(str::to_owned).collect();
+            let kept = Kept { raw: &raw, date: now, origin, unread, labels, thread };
+            let id = rows::keep(turn, &owner, kept)?;
+            rows::head(turn, &owner, id)
+        })
+        .await
+    }
+}
+
+/// The labels of what is sent, and whether it arrives as unread.
+fn sent(own: &Person, receivers: &[Person]) -> Result<(Vec<&'static str>, bool), Fault> {
+    let is_own = |person: &Person| person.address.eq_ignore_ascii_case(&own.address);
+    match (receivers.iter().any(is_own), receivers.iter().all(is_own)) {
+        _ if receivers.is_empty() => {
+            Err(Fault::new(FaultKind::Invalid, "a message goes to somebody: name who gets it"))
+        }
+        (true, true) => Ok((vec!["sent", "inbox"], true)),
+        (true, false) => Ok((vec!["outbox", "inbox"], true)),
+        (false, _) => Ok((vec!["outbox"], false)),
+    }
+}
+
+/// The number in an id that a caller gave back.
+fn number(id: &str) -> Result<i64, Fault> {
+    id.parse().map_err(|_| Fault::no("message", id))
+}
+
+impl Mail for LocalMail {
+    fn address<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Person, Fault>> {
+        Box::pin(async move { Ok(self.person(owner)) })
+    }
+
+    fn labels<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Vec<Label>, Fault>> {
+        let owner = owner.to_owned();
+        Box::pin(self.db.ask(move |connection| rows::labels(connection, &owner)))
+    }
+
+    fn messages<'a>(
+        &'a self,
+        owner: &'a str,
+        query: MailQuery,
+    ) -> BoxFuture<'a, Result<Page<MessageHead>, Fault>> {
+        let owner = owner.to_owned();
+        Box::pin(self.db.ask(move |connection| query::page(connection, &owner, &query)))
+    }
+
+    fn message<'a>(&'a self, owner: &'a str, id: &'a str) -> BoxFuture<'a, Result<Message, Fault>> {
+        Box::pin(async move {
+            let (owner, id) = (owner.to_owned(), number(id)?);
+            let ask = move |connection: &mut Connection| {
+                let head = rows::head(connection, &owner, id)?;
+                Ok((head, rows::raw(connection, &owner, id)?))
+            };
+            let (head, raw) = self.db.ask(ask).await?;
+            let letter = mime::read(&raw).map_err(|error| {
+                Fault::new(FaultKind::Broken, "this message cannot be read").because(error)
+            })?;
+            Ok(letter.into_message(head))
+        })
+    }
+
+    fn draft<'a>(
+        &'a self,
+        owner: &'a str,
+        message: NewMessage,
+    ) -> BoxFuture<'a, Result<MessageHead, Fault>> {
+        Box::pin(self.write(owner, message, false))
+    }
+
+    fn send<'a>(
+        &'a self,
+        owner: &'a str,
+        message: NewMessage,
+    ) -> BoxFuture<'a, Result<MessageHead, Fault>> {
+        Box::pin(self.write(owner, message, true))
+    }
+
+    fn send_draft<'a>(
+        &'a self,
+        owner: &'a str,
+        id: &'a str,
+    ) -> BoxFuture<'a, Result<MessageHead, Fault>> {
+        Box::pin(async move {
+            let (own, now) = (self.person(owner), (self.clock)());
+            let (owner, id) = (owner.to_owned(), number(id)?);
+            self.change(move |turn| {
+                let raw = rows::raw(turn, &owner, id)?;
+                if !rows::labels_of(turn, id)?.iter().any(|label| label == "drafts") {
+                    let message = format!("the message `{id}` is no draft, so it is not sent");
+                    return Err(Fault::new(FaultKind::Invalid, message));
+                }
+                let letter = mime::read(&raw).map_err(|error| {
+                    Fault::new(FaultKind::Broken, "this draft cannot be read").because(error)
+                })?;
+                let receivers: Vec<Person> = letter.receivers().cloned().collect();
+                let (labels, unread) = sent(&own, &receivers)?;
+                rows::become_sent(turn, id, now, unread)?;
+                rows::set_label(turn, id, "drafts", false)?;
+                for label in labels {
+                    rows::set_label(turn, id, label, true)?;
+                }
+                rows::head(turn, &owner, id)
+            })
+            .await
+        })
+    }
+
+    fn mark<'a>(
+        &'a self,
+        owner: &'a str,
+        id: &'a str,
+        marks: Marks,
+    ) -> BoxFuture<'a, Result<MessageHead, Fault>> {
+        Box::pin(async move {
+            let (owner, id) = (owner.to_owned(), number(id)?);
+            self.change(move |turn| {
+                rows::head(turn, &owner, id)?;
+                mark(turn, &owner, id, &marks)?;
+                rows::head(turn, &owner, id)
+            })
+            .await
+        })
+    }
+
+    fn note(&self, head: &MessageHead) -> Option<String> {
+        head.labels.iter().any(|label| label == "outbox").then(|| WAITS.to_owned())
+    }
+}
+
+fn mark(turn: &Connection, owner: &str, id: i64, marks: &Marks) -> Result<(), Fault> {
+    if let Some(unread) = marks.unread {
+        rows::set_unread(turn, id, unread)?;
+    }
+    for label in &marks.remove {
+        let label = label_name(label)?;
+        rows::set_label(turn, id, &label, false)?;
+    }
+    for label in &marks.add {
+        let label = label_name(label)?;
+        match &*label {
+            "inbox" | "archive" | "trash" | "spam" => {
+                for place in PLACES {
+                    rows::set_label(turn, id, place, false)?;
+                }
+            }
+            "sent" | "outbox" | "drafts" => {
+                let message =
+                    format!("no message is put under `{label}` by hand: send or draft it");
+                return Err(Fault::new(FaultKind::Invalid, message));
+            }
+            own => rows::know_label(turn, owner, own)?,
+        }
+        rows::set_label(turn, id, &label, true)?;
+    }
+    let labels = rows::labels_of(turn, id)?;
+    if labels.iter().any(|label| PLACES.contains(&&**label)) {
+        return Ok(());
+    }
+    // What is nowhere was archived, or taken out of the trash: then it goes back.
+    let was_thrown = marks
+        .remove
+        .iter()
+        .any(|label| ["trash", "spam"].contains(&&*label.trim().to_ascii_lowercase()));
+    let place = match rows::origin(turn, id)? {
+        Origin::Draft => "drafts",
+        Origin::Sent if was_thrown => "sent",
+        Origin::Received if was_thrown => "inbox",
+        Origin::Sent | Origin::Received => "archive",
+    };
+    rows::set_label(turn, id, place, true)
+}
+
+/// A label as it is kept: a place in lower case, one of the owner as it was written.
+fn label_name(label: &str) -> Result<String, Fault> {
+    let label = label.trim();
+    let lower = label.to_ascii_lowercase();
+    if PLACES.contains(&&*lower) {
+        return Ok(lower);
+    }
+    if label.is_empty() || label.chars().count() > 60 || label.chars().any(char::is_control) {
+        let message = "a label is one line of 1 to 60 characters";
+        return Err(Fault::new(FaultKind::Invalid, message));
+    }
+    Ok(label.to_owned())
+}
