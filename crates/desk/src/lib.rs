@@ -8,7 +8,11 @@ pub mod caldav;
 pub mod embedded;
 mod home;
 pub mod ical;
+pub mod imap;
 pub mod mime;
 mod resource;
+mod smtp;
+mod wire;
 
 pub use home::Home;
+pub use wire::{Login, MailServer};

@@ -9,11 +9,15 @@
 )]
 
 mod agenda;
+mod dovecot;
 mod embedded_agenda;
 mod icalendar;
+mod imap_mail;
 mod local_mail;
 mod mailbox;
 mod mbox;
 mod mime;
 mod odd_server;
 mod radicale;
+mod sink;
+mod smtp;
