@@ -6,6 +6,7 @@
 pub mod backend;
 pub mod caldav;
 pub mod embedded;
+pub mod google;
 mod home;
 pub mod ical;
 pub mod imap;

@@ -11,6 +11,7 @@
 mod agenda;
 mod dovecot;
 mod embedded_agenda;
+mod google;
 mod icalendar;
 mod imap_mail;
 mod local_mail;

@@ -1,0 +1,146 @@
+//! Events of several calendars in one order, in pages.
+//!
+//! A cursor is the place of the last event that was told. What comes after it ends after it
+//! begins, so the next page is asked for from there, and whatever came before is left out.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan as _};
+use serde::Deserialize;
+
+use super::super::fault::missing;
+use super::super::wire::{Api, Ask, Wire};
+use super::event::{Wired, zone};
+use crate::backend::{Event, EventQuery, Fault, FaultKind, Slot};
+
+/// Pages of one calendar for one page of ours.
+const MOST_PAGES: usize = 20;
+/// Most events on a page of Google's.
+const LARGEST_PAGE: usize = 250;
+
+/// Where an event stands among others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::google) struct Key {
+    start: Timestamp,
+    id: String,
+}
+
+impl Ord for Key {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.start, &self.id).cmp(&(other.start, &other.id))
+    }
+}
+
+impl PartialOrd for Key {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&BASE64_URL_SAFE_NO_PAD.encode(format!("{} {}", self.start, self.id)))
+    }
+}
+
+impl Key {
+    pub(in crate::google) fn read(cursor: &str) -> Result<Self, Fault> {
+        let text = BASE64_URL_SAFE_NO_PAD.decode(cursor).ok();
+        let text = text.and_then(|bytes| String::from_utf8(bytes).ok());
+        let key = text
+            .as_deref()
+            .and_then(|text| text.split_once(' '))
+            .and_then(|(start, id)| Some(Self { start: start.parse().ok()?, id: id.to_owned() }));
+        let unknown = || Fault::new(FaultKind::Invalid, "this cursor is none of ours: start anew");
+        key.ok_or_else(unknown)
+    }
+
+    /// Days begin at the midnight of their calendar.
+    fn of(event: &Event, zone: &TimeZone) -> Option<Self> {
+        let start = match &event.slot {
+            Slot::Timed { start, .. } => start.timestamp(),
+            Slot::Days { first, .. } => first.to_zoned(zone.clone()).ok()?.timestamp(),
+        };
+        Some(Self { start, id: event.id.clone() })
+    }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Events {
+    items: Vec<Wired>,
+    time_zone: Option<String>,
+    next_page_token: Option<String>,
+}
+
+/// The events of one calendar that come after a place: all, or enough for a page of ours.
+pub(super) async fn stretch(
+    wire: &Wire,
+    (calendar, primary): (&str, &str),
+    query: &EventQuery,
+    after: Option<&Key>,
+) -> Result<Vec<(Key, Event)>, Fault> {
+    // The bound is exclusive, and an event may have no length: we look again.
+    let from = after.map_or(query.from, |key| query.from.max(key.start));
+    let from = from.checked_sub(1.second()).unwrap_or(from);
+    let text = query.text.as_deref().map(str::trim).filter(|text| !text.is_empty());
+    let size = query.limit.saturating_add(1).clamp(25, LARGEST_PAGE);
+    let mut found: Vec<(Key, Event)> = Vec::new();
+    let mut page: Option<String> = None;
+    for _ in 0..MOST_PAGES {
+        let ask = Ask::get(Api::Calendar, &["calendars", calendar, "events"])
+            .with("singleEvents", "true")
+            .with("orderBy", "startTime")
+            .with("timeMin", from.to_string())
+            .with("timeMax", query.until.to_string())
+            .with("maxResults", size.to_string())
+            .maybe("q", text)
+            .maybe("pageToken", page.take());
+        let events: Result<Events, Fault> = wire.ask(ask).await;
+        let events = events.map_err(|fault| missing(fault, "calendar", calendar))?;
+        let zone = zone(events.time_zone.as_deref()).unwrap_or(TimeZone::UTC);
+        for wired in events.items.iter().filter(|it| !it.is_cancelled()) {
+            let event = wired.event(calendar, primary, Some(&zone))?;
+            let key = Key::of(&event, &zone);
+            let key = key.ok_or_else(|| super::super::fault::broken("a day beyond all days"))?;
+            let overlaps = key.start >= query.from || ends_after(&event, query.from, &zone);
+            if overlaps && after.is_none_or(|after| key > *after) {
+                found.push((key, event));
+            }
+        }
+        page = events.next_page_token.filter(|token| !token.is_empty());
+        if page.is_none() || is_enough(&mut found, query.limit) {
+            return Ok(found);
+        }
+    }
+    Err(Fault::new(
+        FaultKind::Broken,
+        format!("Google gives more than {MOST_PAGES} pages of events: ask for a shorter time"),
+    ))
+}
+
+fn ends_after(event: &Event, from: Timestamp, zone: &TimeZone) -> bool {
+    match &event.slot {
+        Slot::Timed { end, .. } => end.timestamp() > from,
+        // The last day is part of it.
+        Slot::Days { last, .. } => {
+            let end = last.tomorrow().and_then(|end| end.to_zoned(zone.clone()));
+            end.is_ok_and(|end| end.timestamp() > from)
+        }
+    }
+}
+
+/// Whether nothing that is still to come can stand among the first `limit`, nor right after them:
+/// what begins at the same moment comes in any order.
+fn is_enough(found: &mut [(Key, Event)], limit: usize) -> bool {
+    found.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let last = limit.checked_sub(1).and_then(|at| found.get(at));
+    match (last, found.last()) {
+        (Some((last, _)), Some((newest, _))) => newest.start > last.start,
+        _ => false,
+    }
+}

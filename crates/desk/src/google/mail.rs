@@ -1,0 +1,364 @@
+//! Gmail v1: <https://developers.google.com/workspace/gmail/api/reference/rest>.
+//!
+//! An id of ours is Google's id of the message, also that of a draft. Messages are read as they
+//! travelled, since nothing says in which letters Google's own parts are written.
+
+mod head;
+mod labels;
+mod query;
+
+use base64::Engine as _;
+use base64::prelude::{BASE64_URL_SAFE, BASE64_URL_SAFE_NO_PAD};
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use toolcrib_core::BoxFuture;
+
+use super::fault::{broken, missing};
+use super::wire::{Api, Ask};
+use super::{Doing, Google, few};
+use crate::backend::{
+    Fault, FaultKind, Label, Mail, MailQuery, Marks, Message, MessageHead, NewMessage, Page, Person,
+};
+use crate::mime::{self, Hidden, Stamp};
+#[cfg(feature = "fuzz")]
+pub(super) use head::Wired as WiredMessage;
+use head::Wired;
+pub(super) use labels::Labels;
+
+/// Messages on one page: each is a request of its own.
+const LARGEST_PAGE: usize = 100;
+/// Pages of 500 drafts that one is looked for in.
+const MOST_PAGES: usize = 10;
+/// Largest message as it travels, in base64.
+const LARGEST_MESSAGE: u64 = 48 * 1024 * 1024;
+/// All of a message but its texts.
+const FIELDS: &str = "id,threadId,labelIds,snippet,internalDate,\
+     payload(headers,filename,parts(filename,parts(filename,parts/filename)))";
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Listing {
+    messages: Vec<Wired>,
+    next_page_token: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Drafts {
+    drafts: Vec<Draft>,
+    next_page_token: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Draft {
+    id: String,
+    message: Wired,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Profile {
+    email_address: String,
+}
+
+/// A path of the account's own.
+fn path<'a>(rest: &[&'a str]) -> Vec<&'a str> {
+    ["gmail", "v1", "users", "me"].into_iter().chain(rest.iter().copied()).collect()
+}
+
+impl Google {
+    async fn own_address(&self) -> Result<&Person, Fault> {
+        let find = || async {
+            let ask = Ask::get(Api::Gmail, &path(&["profile"]));
+            let profile: Profile = self.wire().ask(ask).await?;
+            if profile.email_address.is_empty() {
+                return Err(broken("an account without an address"));
+            }
+            Ok(Person { address: profile.email_address, name: None })
+        };
+        self.shared.address.get_or_try_init(find).await
+    }
+
+    async fn wired_head(&self, id: &str) -> Result<Wired, Fault> {
+        let ask = Ask::get(Api::Gmail, &path(&["messages", id]))
+            .with("format", "full")
+            .with("fields", FIELDS);
+        self.wire().ask(ask).await.map_err(|fault| missing(fault, "message", id))
+    }
+
+    async fn head(&self, id: &str) -> Result<MessageHead, Fault> {
+        let wired = self.wired_head(id).await?;
+        let labels = self.labels_for(std::slice::from_ref(&wired)).await?;
+        wired.head(&labels)
+    }
+
+    /// The names of labels, if one of these messages has a label of the owner's own.
+    async fn labels_for(&self, messages: &[Wired]) -> Result<Labels, Fault> {
+        let mut ids = messages.iter().flat_map(|message| &message.label_ids);
+        if ids.any(|id| labels::is_own(id)) {
+            self.own_labels().await
+        } else {
+            Ok(Labels::default())
+        }
+    }
+
+    async fn own_labels(&self) -> Result<Labels, Fault> {
+        self.wire().ask(Ask::get(Api::Gmail, &path(&["labels"]))).await
+    }
+
+    async fn all_labels(&self) -> Result<Vec<Label>, Fault> {
+        let listed = self.own_labels().await?.listed();
+        let counted = listed.into_iter().map(|(id, name)| async move {
+            let Some(id) = id else { return Ok(Label { name, total: None, unread: None }) };
+            let ask = Ask::get(Api::Gmail, &path(&["labels", &id]));
+            match self.wire().ask::<labels::Counted>(ask).await {
+                Ok(counted) => Ok(counted.label(name)),
+                // It went away just now.
+                Err(fault) if fault.kind == FaultKind::NotFound => {
+                    Ok(Label { name, total: None, unread: None })
+                }
+                Err(fault) => Err(fault),
+            }
+        });
+        few(counted.collect()).await
+    }
+
+    async fn messages_found(&self, query: MailQuery) -> Result<Page<MessageHead>, Fault> {
+        let place = match query.label.as_deref() {
+            None => labels::Place::Anywhere,
+            Some(name) => self.place(name).await?,
+        };
+        let limit = query.limit.clamp(1, LARGEST_PAGE);
+        let shows_all = place.is_hidden().then_some("true");
+        let ask = Ask::get(Api::Gmail, &path(&["messages"]))
+            .with("maxResults", limit.to_string())
+            .maybe("q", query::text(&query, &place))
+            .maybe("labelIds", place.id())
+            .maybe("includeSpamTrash", shows_all)
+            .maybe("pageToken", query.cursor.clone());
+        let listing: Listing = self.wire().ask(ask).await?;
+        let ids = listing.messages.into_iter().map(|it| it.id).filter(|id| !id.is_empty());
+        // More than were asked for are not worth a request each.
+        let heads = ids.take(limit).map(|id| async move {
+            match self.wired_head(&id).await {
+                Ok(head) => Ok(Some(head)),
+                // It was deleted just now.
+                Err(fault) if fault.kind == FaultKind::NotFound => Ok(None),
+                Err(fault) => Err(fault),
+            }
+        });
+        let wired: Vec<Wired> = few(heads.collect()).await?.into_iter().flatten().collect();
+        let labels = self.labels_for(&wired).await?;
+        let heads: Result<Vec<MessageHead>, Fault> =
+            wired.iter().map(|wired| wired.head(&labels)).collect();
+        let items = heads?.into_iter().filter(|head| query::is_in_time(head, &query)).collect();
+        Ok(Page { items, next: listing.next_page_token.filter(|token| !token.is_empty()) })
+    }
+
+    /// Where to look for what has a label of this name.
+    async fn place(&self, name: &str) -> Result<labels::Place, Fault> {
+        if let Some(place) = labels::Place::of_system(name) {
+            return Ok(place);
+        }
+        let own = self.own_labels().await?;
+        own.id(name).map(labels::Place::Label).ok_or_else(|| Fault::no("label", name))
+    }
+
+    async fn whole(&self, id: &str) -> Result<Message, Fault> {
+        let ask = Ask::get(Api::Gmail, &path(&["messages", id]))
+            .with("format", "raw")
+            .up_to(LARGEST_MESSAGE);
+        let wired: Result<Wired, Fault> = self.wire().ask(ask).await;
+        let wired = wired.map_err(|fault| missing(fault, "message", id))?;
+        let raw = wired.raw.as_deref().unwrap_or_default().trim_end_matches('=');
+        let odd = || broken("a message that cannot be read");
+        let raw = BASE64_URL_SAFE_NO_PAD.decode(raw).map_err(|cause| odd().because(cause))?;
+        let letter = mime::read(&raw).map_err(|cause| odd().because(cause))?;
+        let labels = self.labels_for(std::slice::from_ref(&wired)).await?;
+        let has_attachments = !letter.attachments.is_empty();
+        let head = wired.head_of(&letter, &labels, has_attachments)?;
+        Ok(letter.into_message(head))
+    }
+
+    /// The message as Google takes it, in its conversation.
+    async fn written(&self, message: &NewMessage) -> Result<Value, Fault> {
+        let from = self.own_address().await?.clone();
+        let stamp = Stamp::new(from, Timestamp::now());
+        // Google reads who is hidden, and takes them out.
+        let raw = mime::write(message, &stamp, Hidden::Kept);
+        let raw = raw.map_err(|cause| Fault::new(FaultKind::Invalid, cause.to_string()))?;
+        let raw = BASE64_URL_SAFE.encode(raw);
+        let thread = message.answers.as_ref().and_then(|answers| answers.thread.as_deref());
+        Ok(match thread {
+            Some(thread) => json!({ "raw": raw, "threadId": thread }),
+            None => json!({ "raw": raw }),
+        })
+    }
+
+    async fn drafted(&self, message: NewMessage) -> Result<MessageHead, Fault> {
+        let body = json!({ "message": self.written(&message).await? });
+        let ask = Ask::post(Api::Gmail, &path(&["drafts"]), body);
+        let draft: Result<Draft, Fault> = self.wire().ask(ask).await;
+        let draft = draft.map_err(|fault| no_thread(fault, &message))?;
+        self.after_writing(draft.message).await
+    }
+
+    async fn sent(&self, message: NewMessage) -> Result<MessageHead, Fault> {
+        let body = self.written(&message).await?;
+        let ask = Ask::post(Api::Gmail, &path(&["messages", "send"]), body);
+        let sent: Result<Wired, Fault> = self.wire().ask(ask).await;
+        self.after_writing(sent.map_err(|fault| no_thread(fault, &message))?).await
+    }
+
+    async fn draft_sent(&self, id: &str) -> Result<MessageHead, Fault> {
+        let draft = self.draft_of(id).await?;
+        let body = json!({ "id": draft });
+        let ask = Ask::post(Api::Gmail, &path(&["drafts", "send"]), body);
+        let sent: Result<Wired, Fault> = self.wire().ask(ask).await;
+        self.after_writing(sent.map_err(|fault| missing(fault, "draft", id))?).await
+    }
+
+    /// Google's id of the draft whose message this is.
+    async fn draft_of(&self, message: &str) -> Result<String, Fault> {
+        let mut page: Option<String> = None;
+        for _ in 0..MOST_PAGES {
+            let ask = Ask::get(Api::Gmail, &path(&["drafts"]))
+                .with("maxResults", "500")
+                .maybe("pageToken", page.take());
+            let drafts: Drafts = self.wire().ask(ask).await?;
+            let found = drafts.drafts.into_iter().find(|draft| draft.message.id == message);
+            if let Some(draft) = found {
+                return Ok(draft.id);
+            }
+            page = drafts.next_page_token.filter(|token| !token.is_empty());
+            if page.is_none() {
+                break;
+            }
+        }
+        Err(Fault::no("draft", message))
+    }
+
+    /// What was written as it is now. It is done, so that no failure of looking may say otherwise.
+    async fn after_writing(&self, wired: Wired) -> Result<MessageHead, Fault> {
+        match self.head(&wired.id).await {
+            Ok(head) => Ok(head),
+            Err(_) => wired.bare_head(&Labels::default()),
+        }
+    }
+
+    async fn marked(&self, id: &str, marks: Marks) -> Result<MessageHead, Fault> {
+        let mut own = None;
+        let mut change = labels::Relabel::new(&marks)?;
+        for name in std::mem::take(&mut change.own_add) {
+            let known = self.known(&mut own).await?.id(&name);
+            let label = match known {
+                Some(label) => label,
+                None => self.new_label(&name).await?,
+            };
+            change.add.push(label);
+        }
+        for name in std::mem::take(&mut change.own_remove) {
+            // What is not there is not on the message.
+            change.remove.extend(self.known(&mut own).await?.id(&name));
+        }
+        let post = |what: &'static str, body: Value| async move {
+            let ask = Ask::post(Api::Gmail, &path(&["messages", id, what]), body);
+            self.wire().tell(ask).await.map_err(|fault| missing(fault, "message", id))
+        };
+        let put = |what: &'static str| async move {
+            let ask = Ask::new(http::Method::POST, Api::Gmail, &path(&["messages", id, what]));
+            self.wire().tell(ask).await.map_err(|fault| missing(fault, "message", id))
+        };
+        if change.untrash {
+            put("untrash").await?;
+        }
+        if !change.add.is_empty() || !change.remove.is_empty() {
+            let body = json!({ "addLabelIds": change.add, "removeLabelIds": change.remove });
+            post("modify", body).await?;
+        }
+        if change.trash {
+            put("trash").await?;
+        }
+        self.head(id).await
+    }
+
+    async fn known<'a>(&self, own: &'a mut Option<Labels>) -> Result<&'a Labels, Fault> {
+        let labels = match own.take() {
+            Some(labels) => labels,
+            None => self.own_labels().await?,
+        };
+        Ok(own.insert(labels))
+    }
+
+    async fn new_label(&self, name: &str) -> Result<String, Fault> {
+        let body = json!({
+            "name": name, "labelListVisibility": "labelShow", "messageListVisibility": "show",
+        });
+        let made: labels::Wired =
+            self.wire().ask(Ask::post(Api::Gmail, &path(&["labels"]), body)).await?;
+        Ok(made.id)
+    }
+}
+
+/// Of a new message only its conversation may be missing.
+fn no_thread(fault: Fault, message: &NewMessage) -> Fault {
+    let thread = message.answers.as_ref().and_then(|answers| answers.thread.as_deref());
+    missing(fault, "conversation", thread.unwrap_or_default())
+}
+
+impl Mail for Google {
+    fn address<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Person, Fault>> {
+        Box::pin(self.within(Doing::Reading, async { self.own_address().await.cloned() }))
+    }
+
+    fn labels<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Vec<Label>, Fault>> {
+        Box::pin(self.within(Doing::Reading, self.all_labels()))
+    }
+
+    fn messages<'a>(
+        &'a self,
+        _: &'a str,
+        query: MailQuery,
+    ) -> BoxFuture<'a, Result<Page<MessageHead>, Fault>> {
+        Box::pin(self.within(Doing::Reading, self.messages_found(query)))
+    }
+
+    fn message<'a>(&'a self, _: &'a str, id: &'a str) -> BoxFuture<'a, Result<Message, Fault>> {
+        Box::pin(self.within(Doing::Reading, self.whole(id)))
+    }
+
+    fn draft<'a>(
+        &'a self,
+        _: &'a str,
+        message: NewMessage,
+    ) -> BoxFuture<'a, Result<MessageHead, Fault>> {
+        Box::pin(self.within(Doing::Writing, self.drafted(message)))
+    }
+
+    fn send<'a>(
+        &'a self,
+        _: &'a str,
+        message: NewMessage,
+    ) -> BoxFuture<'a, Result<MessageHead, Fault>> {
+        Box::pin(self.within(Doing::Writing, self.sent(message)))
+    }
+
+    fn send_draft<'a>(
+        &'a self,
+        _: &'a str,
+        id: &'a str,
+    ) -> BoxFuture<'a, Result<MessageHead, Fault>> {
+        Box::pin(self.within(Doing::Writing, self.draft_sent(id)))
+    }
+
+    fn mark<'a>(
+        &'a self,
+        _: &'a str,
+        id: &'a str,
+        marks: Marks,
+    ) -> BoxFuture<'a, Result<MessageHead, Fault>> {
+        Box::pin(self.within(Doing::Writing, self.marked(id, marks)))
+    }
+}

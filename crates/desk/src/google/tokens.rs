@@ -1,0 +1,245 @@
+//! Who we are: an access token, renewed shortly before it ends or when it is not accepted.
+//!
+//! RFC 6749, 6. Whoever needs a token while one is being renewed waits for that renewal, and the
+//! renewal goes on when whoever began it goes away: a server that gives a new refresh token each
+//! time has used up the old one.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use http::header::{CONTENT_TYPE, HeaderValue};
+use http::{Method, StatusCode};
+use serde::Deserialize;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+use toolcrib_core::Secret;
+use toolcrib_egress::{Body, Egress, EgressError, Request};
+use url::form_urlencoded;
+
+use super::settings::{GoogleSettings, Refresh};
+use super::{store, wire};
+use crate::backend::{Fault, FaultKind};
+
+/// Largest answer of the token server, in bytes.
+const LARGEST: u64 = 64 * 1024;
+/// A request on its way must not be overtaken by the end of its token.
+const MARGIN: u64 = 60;
+/// Longest life of a token that is believed, in seconds.
+const LONGEST_LIFE: u64 = 7 * 24 * 60 * 60;
+
+pub(super) struct Tokens(Arc<Shared>);
+
+struct Shared {
+    settings: GoogleSettings,
+    egress: Egress,
+    /// Renewals that have ended.
+    ended: AtomicU64,
+    held: Mutex<Held>,
+}
+
+#[derive(Default)]
+struct Held {
+    access: Option<Access>,
+    /// One that was given in place of that of the settings.
+    refresh: Option<Secret>,
+    /// One that the server says is worth nothing any more.
+    dead: Option<Secret>,
+    /// How the last renewal failed.
+    failure: Option<(FaultKind, String)>,
+}
+
+struct Access {
+    token: Secret,
+    /// From here on another is asked for before this one is sent.
+    due: Option<Instant>,
+}
+
+/// What the token server gives.
+#[derive(Deserialize)]
+pub(super) struct Given {
+    access_token: String,
+    #[serde(default)]
+    pub(super) refresh_token: Option<String>,
+    #[serde(default)]
+    expires_in: Option<u64>,
+    #[serde(default)]
+    token_type: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Denied {
+    error: String,
+}
+
+impl Tokens {
+    pub(super) fn new(settings: GoogleSettings, egress: Egress) -> Self {
+        settings.secrets.learn(&settings.client_secret);
+        let (ended, held) = (AtomicU64::new(0), Mutex::default());
+        Self(Arc::new(Shared { settings, egress, ended, held }))
+    }
+
+    /// The token to send now; not `rejected`, which was sent and not accepted.
+    pub(super) async fn access(&self, rejected: Option<&Secret>) -> Result<Secret, Fault> {
+        let ended = self.0.ended.load(Ordering::Acquire);
+        {
+            let held = self.0.held.lock().await;
+            if let Some(token) = held.good(rejected) {
+                return Ok(token);
+            }
+        }
+        let (shared, rejected) = (Arc::clone(&self.0), rejected.cloned());
+        let renewal = tokio::spawn(async move { shared.renew(ended, rejected.as_ref()).await });
+        renewal.await.unwrap_or_else(|cause| {
+            Err(Fault::new(FaultKind::Broken, "the sign-in at Google fell over").because(cause))
+        })
+    }
+}
+
+impl Held {
+    fn good(&self, rejected: Option<&Secret>) -> Option<Secret> {
+        let access = self.access.as_ref()?;
+        let is_due = access.due.is_some_and(|due| due <= Instant::now());
+        (!is_due && Some(&access.token) != rejected).then(|| access.token.clone())
+    }
+}
+
+impl Shared {
+    /// `ended`: the renewals that had ended when the caller looked; one that has ended since was
+    /// for us too.
+    async fn renew(&self, ended: u64, rejected: Option<&Secret>) -> Result<Secret, Fault> {
+        let mut held = self.held.lock().await;
+        if let Some(token) = held.good(rejected) {
+            return Ok(token);
+        }
+        if self.ended.load(Ordering::Acquire) != ended
+            && let Some((kind, message)) = &held.failure
+        {
+            return Err(Fault::new(*kind, message.clone()));
+        }
+        let renewed = self.redeem(&mut held).await;
+        held.failure = renewed.as_ref().err().map(|fault| (fault.kind, fault.message.clone()));
+        self.ended.fetch_add(1, Ordering::Release);
+        renewed
+    }
+
+    async fn redeem(&self, held: &mut Held) -> Result<Secret, Fault> {
+        let refresh = match &self.settings.refresh {
+            Refresh::Token(token) => held.refresh.clone().unwrap_or_else(|| token.clone()),
+            // A person may have signed in beside us.
+            Refresh::File(path) => store::read(path, &self.settings)?,
+        };
+        self.settings.secrets.learn([&refresh]);
+        if held.dead.as_ref() == Some(&refresh) {
+            return Err(dead(&self.settings));
+        }
+        let form = [("grant_type", "refresh_token"), ("refresh_token", refresh.expose())];
+        let given = match request(&self.settings, &self.egress, &form).await {
+            Ok(given) => given,
+            Err(Denial::Grant) => {
+                held.dead = Some(refresh);
+                held.access = None;
+                return Err(dead(&self.settings));
+            }
+            Err(Denial::Other(fault)) => return Err(fault),
+        };
+        let token = Secret::new(given.access_token);
+        let due = given.expires_in.map(|seconds| {
+            let seconds = seconds.min(LONGEST_LIFE);
+            // One of a short life is used for most of it, or each request would ask for another.
+            Instant::now() + Duration::from_secs(seconds - MARGIN.min(seconds.div_ceil(10)))
+        });
+        held.access = Some(Access { token: token.clone(), due });
+        if let Some(next) = given.refresh_token.map(Secret::new).filter(|next| *next != refresh) {
+            if let Refresh::File(path) = &self.settings.refresh {
+                store::write(path, &self.settings, &next)?;
+            }
+            held.refresh = Some(next);
+        }
+        Ok(token)
+    }
+}
+
+/// Why no token was given.
+pub(super) enum Denial {
+    /// The code or the refresh token is worth nothing (any more).
+    Grant,
+    Other(Fault),
+}
+
+fn dead(settings: &GoogleSettings) -> Fault {
+    let cure = settings.cure();
+    Fault::new(FaultKind::Refused, format!("Google has ended the sign-in: the user has to {cure}"))
+}
+
+/// One request to the token server, with the client's own name on it.
+pub(super) async fn request(
+    settings: &GoogleSettings,
+    egress: &Egress,
+    fields: &[(&str, &str)],
+) -> Result<Given, Denial> {
+    let mut request = Request::new(Method::POST, settings.token.clone());
+    let media = HeaderValue::from_static("application/x-www-form-urlencoded");
+    request.headers.insert(CONTENT_TYPE, media);
+    request.body = Body::Bytes(form(settings, fields).into());
+    request.timeouts = wire::timeouts(settings);
+    let response = egress.send(request).await.map_err(unreached)?;
+    let status = response.status;
+    let body = response.bytes(LARGEST).await.map_err(unreached)?;
+    if !status.is_success() {
+        return Err(denied(settings, status, &body));
+    }
+    let odd = || Fault::new(FaultKind::Broken, "Google gave a token that is none");
+    let given: Given =
+        serde_json::from_slice(&body).map_err(|cause| Denial::Other(odd().because(cause)))?;
+    let is_bearer = given.token_type.as_ref().is_none_or(|it| it.eq_ignore_ascii_case("bearer"));
+    let token = &given.access_token;
+    if !is_bearer || token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(Denial::Other(odd()));
+    }
+    let met = [Some(token), given.refresh_token.as_ref()];
+    let met: Vec<Secret> = met.into_iter().flatten().map(|it| Secret::new(it.as_str())).collect();
+    settings.secrets.learn(&met);
+    Ok(given)
+}
+
+fn form(settings: &GoogleSettings, fields: &[(&str, &str)]) -> String {
+    let mut form = form_urlencoded::Serializer::new(String::new());
+    form.extend_pairs(fields).append_pair("client_id", &settings.client_id);
+    if let Some(secret) = &settings.client_secret {
+        form.append_pair("client_secret", secret.expose());
+    }
+    form.finish()
+}
+
+/// Nothing of what was asked for has been sent, whatever became of the token.
+fn unreached(error: EgressError) -> Denial {
+    let message = format!("no token could be had: {error}; try again later");
+    Denial::Other(Fault::new(FaultKind::Unreachable, message).because(error))
+}
+
+/// What the server says in words is not passed on: it may hold what was sent.
+fn denied(settings: &GoogleSettings, status: StatusCode, body: &[u8]) -> Denial {
+    let error = serde_json::from_slice::<Denied>(body).map(|denied| denied.error);
+    let error = error.unwrap_or_default();
+    let fault = match (error.as_str(), status) {
+        ("invalid_grant", _) => return Denial::Grant,
+        ("invalid_client" | "unauthorized_client", _) => Fault::new(
+            FaultKind::Refused,
+            "Google does not know our client: check its id and secret in the configuration",
+        ),
+        (_, StatusCode::TOO_MANY_REQUESTS) => Fault::new(
+            FaultKind::Busy,
+            "Google gives no token for the time being: wait a minute before you try again",
+        ),
+        _ if status.is_server_error() => Fault::new(
+            FaultKind::Unreachable,
+            format!("Google gives no token ({status}): nothing was sent; try again later"),
+        ),
+        _ => Fault::new(
+            FaultKind::Refused,
+            format!("Google gives no token ({status}): the user has to {}", settings.cure()),
+        ),
+    };
+    Denial::Other(fault)
+}
