@@ -5,6 +5,7 @@
 
 pub mod backend;
 pub mod caldav;
+mod desk;
 pub mod embedded;
 pub mod google;
 mod home;
@@ -13,7 +14,9 @@ pub mod imap;
 pub mod mime;
 mod resource;
 mod smtp;
+mod tools;
 mod wire;
 
+pub use desk::{Backends, Clock, Desk, Settings};
 pub use home::Home;
 pub use wire::{Login, MailServer};

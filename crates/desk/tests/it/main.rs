@@ -9,16 +9,25 @@
 )]
 
 mod agenda;
+mod calendar;
 mod dovecot;
 mod embedded_agenda;
+mod free_slots;
 mod google;
 mod icalendar;
 mod imap_mail;
 mod local_mail;
+mod mail;
 mod mailbox;
 mod mbox;
 mod mime;
 mod odd_server;
+mod previews;
 mod radicale;
+mod random_calls;
+mod room;
 mod sink;
 mod smtp;
+mod specs;
+mod tasks;
+mod updates;

@@ -1,0 +1,16 @@
+//! The tools: a row of data and a function for each, and for what is asked about its words.
+//!
+//! Read `row` first (how a tool is made), then `times` (how phrases become times), then any of
+//! `calendar`, `tasks` and `mail`.
+
+mod calendar;
+mod fields;
+mod mail;
+mod row;
+mod tasks;
+mod times;
+mod words;
+
+pub(crate) use calendar::tools as calendar;
+pub(crate) use mail::tools as mail;
+pub(crate) use tasks::tools as tasks;

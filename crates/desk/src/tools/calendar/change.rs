@@ -1,0 +1,256 @@
+//! Changes of events, alone and with guests, and their end.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use toolcrib_core::ToolError;
+
+use super::view::{EventView, event, in_words, is_series};
+use super::{Here, is_nothing};
+use crate::backend::{Change, Event, EventChange, Person};
+use crate::tools::fields::{Address, change, emptied, given, is_same, line, one_line, people};
+use crate::tools::row::{Answer, Deleted};
+use crate::tools::times::{Planned, Span, Times};
+use crate::tools::words;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Update {
+    /// Id of the event, or of its series.
+    #[schemars(length(min = 1, max = 1024))]
+    event_id: String,
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "String", length(min = 1, max = 500))]
+    title: Option<String>,
+    /// When it starts now: `tomorrow 4pm`, `2026-01-21T14:00`, `2026-01-21` for the whole day; a
+    /// time alone such as `4pm` is on the day of the event. It keeps its length.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "String", length(min = 1, max = 200))]
+    start: Option<String>,
+    /// When it ends now.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "String", length(min = 1, max = 200))]
+    end: Option<String>,
+    /// How long it lasts now: `30 min`, `2h30m`.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "String", length(min = 1, max = 100))]
+    duration: Option<String>,
+    /// Of a series alone, how it repeats now: `every other Friday`; null ends the repetition.
+    #[serde(default, deserialize_with = "change")]
+    #[schemars(with = "Option<String>", length(min = 1, max = 500))]
+    repeat: Change<String>,
+    /// IANA time zone of the times; the user's if not set.
+    #[schemars(length(min = 1, max = 64))]
+    timezone: Option<String>,
+    #[serde(default, deserialize_with = "change")]
+    #[schemars(with = "Option<String>", length(max = 8000))]
+    description: Change<String>,
+    #[serde(default, deserialize_with = "change")]
+    #[schemars(with = "Option<String>", length(max = 500))]
+    location: Change<String>,
+    /// Whether its time is taken.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "bool")]
+    busy: Option<bool>,
+    /// Addresses of whom to invite as well.
+    #[serde(default)]
+    #[schemars(length(max = 100))]
+    add_guests: Vec<Address>,
+    /// Addresses of whom to invite no more.
+    #[serde(default)]
+    #[schemars(length(max = 100))]
+    remove_guests: Vec<Address>,
+}
+
+/// A change that was read, of an event as it is now.
+struct Ready {
+    before: Event,
+    change: EventChange,
+    invited: Vec<Person>,
+    uninvited: Vec<Person>,
+    notes: Vec<String>,
+}
+
+pub(super) async fn alone(here: Here, update: Update) -> Result<Answer<EventView>, ToolError> {
+    let times = Times::new(&here.settings, update.timezone.as_deref())?;
+    let before = here.keeper.event(&here.owner, &update.event_id).await?;
+    if !before.guests.is_empty() {
+        let message = "this event has guests, who would be told: use `update_meeting` for it";
+        return Err(ToolError::told(message));
+    }
+    let ready = read(&update, before, &times)?;
+    make(&here, &update.event_id, ready, &times).await
+}
+
+pub(super) async fn invited(here: Here, update: Update) -> Result<Answer<EventView>, ToolError> {
+    let times = Times::new(&here.settings, update.timezone.as_deref())?;
+    let before = here.keeper.event(&here.owner, &update.event_id).await?;
+    let ready = read(&update, before, &times)?;
+    make(&here, &update.event_id, ready, &times).await
+}
+
+async fn make(
+    here: &Here,
+    id: &str,
+    ready: Ready,
+    times: &Times,
+) -> Result<Answer<EventView>, ToolError> {
+    let after = here.keeper.change(&here.owner, id, ready.change).await?;
+    Ok(Answer { data: event(after, times), notes: ready.notes })
+}
+
+fn read(update: &Update, before: Event, times: &Times) -> Result<Ready, ToolError> {
+    let of_series = is_series(&before, &update.event_id);
+    if before.series.is_some() && !of_series && update.repeat != Change::Keep {
+        let message = "`repeat` is of a whole series: give the id in `series` of the event";
+        return Err(ToolError::told(message));
+    }
+    let (moved, mut notes) = moved(update, &before, of_series, times)?;
+    let rule = match (&update.repeat, moved.rule) {
+        (_, Some(rule)) => Change::Set(rule),
+        (Change::Clear, None) => Change::Clear,
+        (Change::Keep | Change::Set(_), None) => Change::Keep,
+    };
+    let (guests, invited, uninvited) = guests(update, &before, &mut notes)?;
+    let change = EventChange {
+        title: update.title.as_deref().map(|title| line("title", title)).transpose()?,
+        slot: moved.slot,
+        description: emptied(update.description.clone()),
+        location: match &update.location {
+            Change::Set(text) => emptied(Change::Set(one_line("location", text)?)),
+            kept @ (Change::Keep | Change::Clear) => kept.clone(),
+        },
+        guests,
+        rule,
+        busy: update.busy,
+    };
+    if is_nothing(&change) {
+        return Err(ToolError::told("nothing would change: give what is to be different"));
+    }
+    Ok(Ready { before, change, invited, uninvited, notes })
+}
+
+/// The time after a change, where one is asked for.
+struct Moved {
+    slot: Option<crate::backend::Slot>,
+    rule: Option<String>,
+}
+
+fn moved(
+    update: &Update,
+    before: &Event,
+    of_series: bool,
+    times: &Times,
+) -> Result<(Moved, Vec<String>), ToolError> {
+    let repeat = match &update.repeat {
+        Change::Set(text) => Some(text.as_str()),
+        Change::Keep | Change::Clear => None,
+    };
+    let span = Span {
+        start: update.start.as_deref(),
+        end: update.end.as_deref(),
+        duration: update.duration.as_deref(),
+        repeat,
+    };
+    if span.is_silent() {
+        return Ok((Moved { slot: None, rule: None }, Vec::new()));
+    }
+    let Planned { slot, rule, mut notes } = times.moved(&span, &before.slot)?;
+    if before.series.is_some() && !of_series && rule.is_some() {
+        let message = "a repetition cannot repeat by itself: give the id in `series` of the event, \
+                       or a single time";
+        return Err(ToolError::told(message));
+    }
+    notes.extend(times.past(&slot, rule.as_deref().or(before.rule.as_deref())));
+    let slot = (slot != before.slot).then_some(slot);
+    Ok((Moved { slot, rule }, notes))
+}
+
+/// The whole list if it changes, who is new, and who goes.
+type Guests = (Option<Vec<Person>>, Vec<Person>, Vec<Person>);
+
+fn guests(update: &Update, before: &Event, notes: &mut Vec<String>) -> Result<Guests, ToolError> {
+    let mut added = people("add_guests", &update.add_guests)?;
+    let mut removed = people("remove_guests", &update.remove_guests)?;
+    let is_guest =
+        |person: &Person| before.guests.iter().any(|guest| is_same(&guest.person, person));
+    if let Some(both) = added.iter().find(|one| removed.iter().any(|other| is_same(one, other))) {
+        let message = format!("`{}` is both added and removed: give them once", both.address);
+        return Err(ToolError::told(message));
+    }
+    for person in removed.iter().filter(|person| !is_guest(person)) {
+        notes.push(format!("`{}` was no guest", person.address));
+    }
+    added.retain(|person| !is_guest(person));
+    removed.retain(is_guest);
+    if added.is_empty() && removed.is_empty() {
+        return Ok((None, added, removed));
+    }
+    let stay = before.guests.iter().map(|guest| guest.person.clone());
+    let stay = stay.filter(|person| !removed.iter().any(|gone| is_same(gone, person)));
+    Ok((Some(stay.chain(added.iter().cloned()).collect()), added, removed))
+}
+
+/// `Change *Review*, Tue 24 Nov 2026 14:00 to 15:00, 2 guests: move to Wed 25 Nov 2026 14:00 to
+/// 15:00; invite ann@example.org`.
+pub(super) async fn words(here: Here, update: Update) -> Result<String, ToolError> {
+    let times = Times::new(&here.settings, update.timezone.as_deref())?;
+    let before = here.keeper.event(&here.owner, &update.event_id).await?;
+    let ready = times
+        .steady(|times| read(&update, before.clone(), times), |ready| ready.change.slot.as_ref())?;
+    let Ready { before, change, invited, uninvited, .. } = ready;
+    let mut parts = Vec::new();
+    if let Some(title) = &change.title {
+        parts.push(format!("rename to {}", words::title(title)));
+    }
+    if let Some(slot) = &change.slot {
+        parts.push(format!("move to {}", times.say(slot)));
+    }
+    match &change.rule {
+        Change::Keep => {}
+        Change::Clear => parts.push("end the repetition".to_owned()),
+        Change::Set(rule) => parts.push(format!("repeat {}", times.say_rule(rule))),
+    }
+    parts.extend(of_text("description", &change.description));
+    parts.extend(of_text("location", &change.location));
+    if let Some(busy) = change.busy {
+        parts.push(format!("show as {}", if busy { "busy" } else { "free" }));
+    }
+    if !invited.is_empty() {
+        parts.push(format!("invite {}", words::addresses(&invited)));
+    }
+    if !uninvited.is_empty() {
+        parts.push(format!("uninvite {}", words::addresses(&uninvited)));
+    }
+    let event = in_words(&before, &update.event_id, &times);
+    Ok(format!("Change {event}: {}", parts.join("; ")))
+}
+
+fn of_text(what: &str, change: &Change<String>) -> Option<String> {
+    match change {
+        Change::Keep => None,
+        Change::Clear => Some(format!("clear the {what}")),
+        Change::Set(text) => Some(format!("set the {what} to {}", words::opening(text))),
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Delete {
+    /// Id of the event, or of its series.
+    #[schemars(length(min = 1, max = 1024))]
+    event_id: String,
+}
+
+pub(super) async fn delete(here: Here, delete: Delete) -> Result<Answer<Deleted>, ToolError> {
+    let Delete { event_id: id } = delete;
+    let before = here.keeper.event(&here.owner, &id).await?;
+    here.keeper.remove(&here.owner, &id).await?;
+    Ok(Deleted::new(id, before.title).into())
+}
+
+/// `Delete *Budget review*, Tue 24 Nov 2026 14:00 to 15:00, 3 guests`.
+pub(super) async fn delete_words(here: Here, delete: Delete) -> Result<String, ToolError> {
+    let times = Times::new(&here.settings, None)?;
+    let before = here.keeper.event(&here.owner, &delete.event_id).await?;
+    Ok(format!("Delete {}", in_words(&before, &delete.event_id, &times)))
+}

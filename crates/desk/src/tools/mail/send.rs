@@ -1,0 +1,267 @@
+//! Writing mail: drafts, new messages and answers.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use toolcrib_core::{Fingerprint, ToolError};
+
+use super::Here;
+use super::view::{HeadView, head};
+use crate::backend::{Message, MessageHead, NewMessage, Person, Thread};
+use crate::tools::fields::{Address, is_same, one_line, people};
+use crate::tools::row::Answer;
+use crate::tools::times::Times;
+use crate::tools::words;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Draft {
+    /// Addresses: `ann@example.org` or `Ann Lee <ann@example.org>`.
+    #[serde(default)]
+    #[schemars(length(max = 100))]
+    to: Vec<Address>,
+    #[serde(default)]
+    #[schemars(length(max = 100))]
+    cc: Vec<Address>,
+    #[serde(default)]
+    #[schemars(length(max = 100))]
+    bcc: Vec<Address>,
+    #[serde(default)]
+    #[schemars(length(max = 500))]
+    subject: String,
+    /// Plain text.
+    #[serde(default)]
+    #[schemars(length(max = 100_000))]
+    body: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Send {
+    /// Id of a draft to send as it is; then nothing else is given.
+    #[schemars(length(min = 1, max = 1024))]
+    draft_id: Option<String>,
+    /// Addresses: `ann@example.org` or `Ann Lee <ann@example.org>`.
+    #[serde(default)]
+    #[schemars(length(max = 100))]
+    to: Vec<Address>,
+    #[serde(default)]
+    #[schemars(length(max = 100))]
+    cc: Vec<Address>,
+    #[serde(default)]
+    #[schemars(length(max = 100))]
+    bcc: Vec<Address>,
+    #[serde(default)]
+    #[schemars(length(max = 500))]
+    subject: String,
+    /// Plain text.
+    #[serde(default)]
+    #[schemars(length(max = 100_000))]
+    body: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(clippy::struct_field_names, reason = "a model reads the name")]
+pub(super) struct Reply {
+    /// Id of the email to answer.
+    #[schemars(length(min = 1, max = 1024))]
+    email_id: String,
+    /// Plain text.
+    #[schemars(length(min = 1, max = 100_000))]
+    body: String,
+    /// To everybody it went to, and not to its sender alone.
+    #[serde(default)]
+    reply_all: bool,
+    /// Addresses beside.
+    #[serde(default)]
+    #[schemars(length(max = 100))]
+    cc: Vec<Address>,
+}
+
+impl Draft {
+    fn message(&self) -> Result<NewMessage, ToolError> {
+        let (to, mut cc) = (people("to", &self.to)?, people("cc", &self.cc)?);
+        let mut bcc = people("bcc", &self.bcc)?;
+        cc.retain(|person| !holds(&to, person));
+        bcc.retain(|person| !holds(&to, person) && !holds(&cc, person));
+        let subject = one_line("subject", &self.subject)?;
+        Ok(NewMessage { to, cc, bcc, subject, text: self.body.clone(), answers: None })
+    }
+}
+
+/// What is to be sent.
+enum Sending {
+    Draft(String),
+    New(NewMessage),
+}
+
+impl Send {
+    fn sending(self) -> Result<Sending, ToolError> {
+        let Self { draft_id, to, cc, bcc, subject, body } = self;
+        let draft = Draft { to, cc, bcc, subject, body };
+        let is_empty = draft.to.is_empty() && draft.cc.is_empty() && draft.bcc.is_empty();
+        let says_nothing = draft.subject.trim().is_empty() && draft.body.trim().is_empty();
+        match draft_id {
+            Some(id) if is_empty && says_nothing => Ok(Sending::Draft(id)),
+            Some(_) => {
+                let message = "a draft is sent as it is: give `draft_id` alone, or a new email";
+                Err(ToolError::told(message))
+            }
+            None if is_empty => {
+                Err(ToolError::told("nobody to send to: give addresses in `to`, or a `draft_id`"))
+            }
+            None if says_nothing => {
+                Err(ToolError::told("nothing to send: give a `subject` or a `body`"))
+            }
+            None => Ok(Sending::New(draft.message()?)),
+        }
+    }
+}
+
+pub(super) async fn draft(here: Here, draft: Draft) -> Result<Answer<HeadView>, ToolError> {
+    let times = Times::new(&here.settings, None)?;
+    let kept = here.keeper.draft(&here.owner, draft.message()?).await?;
+    Ok(head(kept, &times).into())
+}
+
+pub(super) async fn send(here: Here, wish: Send) -> Result<Answer<HeadView>, ToolError> {
+    let times = Times::new(&here.settings, None)?;
+    let sent = match wish.sending()? {
+        Sending::Draft(id) => here.keeper.send_draft(&here.owner, &id).await?,
+        Sending::New(message) => here.keeper.send(&here.owner, message).await?,
+    };
+    Ok(gone(&here, sent, &times))
+}
+
+/// What was sent, and what its keeper has to say of its way.
+fn gone(here: &Here, sent: MessageHead, times: &Times) -> Answer<HeadView> {
+    let notes = here.keeper.note(&sent).into_iter().collect();
+    Answer { data: head(sent, times), notes }
+}
+
+/// `Send *Lunch* to ann@example.org: "Shall we ..."`.
+pub(super) async fn send_words(here: Here, wish: Send) -> Result<String, ToolError> {
+    match wish.sending()? {
+        Sending::New(message) => Ok(in_words("Send", &message)),
+        Sending::Draft(id) => {
+            let kept = here.keeper.message(&here.owner, &id).await?;
+            if !kept.head.labels.iter().any(|label| label == "drafts") {
+                return Err(ToolError::told("this email is no draft: give the id of one"));
+            }
+            let mark = of_draft(&kept);
+            let Message { head, cc, bcc, text, .. } = kept;
+            let (to, subject) = (head.to, head.subject);
+            if to.is_empty() && cc.is_empty() && bcc.is_empty() {
+                return Err(ToolError::told("this draft has nobody to send it to"));
+            }
+            let message = NewMessage { to, cc, bcc, subject, text, answers: None };
+            Ok(format!("{} (draft {mark})", in_words("Send", &message)))
+        }
+    }
+}
+
+/// A few digits that are others when anything of a draft is: what somebody said yes to is what
+/// goes.
+fn of_draft(draft: &Message) -> String {
+    let addresses = |people: &[Person]| -> Vec<String> {
+        people.iter().map(|person| person.address.clone()).collect()
+    };
+    let attachments: Vec<_> =
+        draft.attachments.iter().map(|one| json!([one.name, one.media, one.size])).collect();
+    let (to, cc, bcc) = (addresses(&draft.head.to), addresses(&draft.cc), addresses(&draft.bcc));
+    Fingerprint::of(&json!([to, cc, bcc, draft.head.subject, draft.text, attachments])).short()
+}
+
+pub(super) async fn reply(here: Here, reply: Reply) -> Result<Answer<HeadView>, ToolError> {
+    let times = Times::new(&here.settings, None)?;
+    let (message, _) = answering(&here, &reply).await?;
+    let sent = here.keeper.send(&here.owner, message).await?;
+    Ok(gone(&here, sent, &times))
+}
+
+/// `Answer *Lunch* to ann@example.org: "Yes ..."`.
+pub(super) async fn reply_words(here: Here, reply: Reply) -> Result<String, ToolError> {
+    let (message, before) = answering(&here, &reply).await?;
+    let message = NewMessage { subject: before.head.subject, ..message };
+    Ok(in_words("Answer", &message))
+}
+
+/// The answer, and what it answers.
+async fn answering(here: &Here, reply: &Reply) -> Result<(NewMessage, Message), ToolError> {
+    if reply.body.trim().is_empty() {
+        return Err(ToolError::told("nothing to send: say something in `body`"));
+    }
+    let own = here.keeper.address(&here.owner).await?;
+    let before = here.keeper.message(&here.owner, &reply.email_id).await?;
+    if before.head.labels.iter().any(|label| label == "drafts") {
+        return Err(ToolError::told("this email is a draft: send it with `send_email`"));
+    }
+    let is_own = before.head.from.as_ref().is_some_and(|from| is_same(from, &own));
+    let mut to = match (&before.reply_to, &before.head.from) {
+        // Who answers an email of their own goes on writing to whom it went.
+        _ if is_own => before.head.to.clone(),
+        (named, _) if !named.is_empty() => named.clone(),
+        (_, from) => from.iter().cloned().collect(),
+    };
+    let mut cc = Vec::new();
+    if reply.reply_all {
+        let others = before.head.to.iter().chain(&before.cc);
+        cc.extend(others.filter(|person| !is_same(person, &own)).cloned());
+    }
+    cc.extend(people("cc", &reply.cc)?);
+    distinct(&mut to, &[]);
+    distinct(&mut cc, &to);
+    if to.is_empty() {
+        let message = "this email does not say who sent it: write to somebody with `send_email`";
+        return Err(ToolError::told(message));
+    }
+    let references = before.references.iter().chain(&before.message_id).cloned().collect();
+    let answers = Thread {
+        thread: before.head.thread.clone(),
+        message_id: before.message_id.clone(),
+        references,
+    };
+    let message = NewMessage {
+        to,
+        cc,
+        bcc: Vec::new(),
+        subject: answered(&before.head.subject),
+        text: reply.body.clone(),
+        answers: Some(answers),
+    };
+    Ok((message, before))
+}
+
+/// The subject of an answer.
+fn answered(subject: &str) -> String {
+    // What somebody else's program wrote may hold anything, and a header is one line.
+    let line = words::plain(subject, 480);
+    if line.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("re:")) {
+        return line;
+    }
+    format!("Re: {line}")
+}
+
+/// Each once, and none of the others.
+fn distinct(people: &mut Vec<Person>, others: &[Person]) {
+    let mut kept: Vec<Person> = Vec::new();
+    for person in people.drain(..) {
+        if !holds(&kept, &person) && !holds(others, &person) {
+            kept.push(person);
+        }
+    }
+    *people = kept;
+}
+
+fn holds(people: &[Person], person: &Person) -> bool {
+    people.iter().any(|known| is_same(known, person))
+}
+
+fn in_words(verb: &str, message: &NewMessage) -> String {
+    let mut everybody: Vec<Person> = message.to.clone();
+    everybody.extend(message.cc.iter().chain(&message.bcc).cloned());
+    let (subject, to) = (words::title(&message.subject), words::addresses(&everybody));
+    let text = words::opening(&message.text);
+    format!("{verb} {subject} to {to}: {text}")
+}

@@ -1,0 +1,56 @@
+//! A task as it is told.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::backend::{Due, Task, TaskList};
+use crate::tools::times::{Times, iso};
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct TaskView {
+    id: String,
+    title: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notes: Option<String>,
+    /// A day, or ISO 8601 with offset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    due: Option<String>,
+    /// For people: `Tue 24 Nov 2026`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    when: Option<String>,
+    done: bool,
+    /// When it was done, as ISO 8601 with offset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    done_at: Option<String>,
+    /// The id of its list.
+    list: String,
+}
+
+pub(crate) fn task(task: Task, times: &Times) -> TaskView {
+    let due = task.due.as_ref().map(|due| match due {
+        Due::Day(day) => day.to_string(),
+        Due::At(moment) => iso(&times.here(moment)),
+    });
+    TaskView {
+        id: task.id,
+        title: task.title,
+        notes: task.notes,
+        due,
+        when: task.due.as_ref().map(|due| times.say_due(due)),
+        done: task.done.is_some(),
+        done_at: task.done.map(|moment| iso(&times.at(moment))),
+        list: task.list,
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ListView {
+    id: String,
+    name: String,
+}
+
+impl From<TaskList> for ListView {
+    fn from(TaskList { id, name }: TaskList) -> Self {
+        Self { id, name }
+    }
+}
