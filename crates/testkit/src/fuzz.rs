@@ -1,9 +1,13 @@
 //! What the fuzz targets do with their bytes; tests run the same over the seeds of `fuzz/corpus`.
 
+mod agenda;
 mod config_file;
 mod embeddings;
+mod google;
+mod mail;
 mod requests;
 mod search;
+mod times;
 mod tokens;
 
 use std::collections::HashSet;
@@ -20,10 +24,14 @@ use toolcrib_json::schema::Schema;
 use toolcrib_openapi::{ApiSettings, Document, inspect};
 use url::{Host, Url};
 
+pub use self::agenda::{icalendar, webdav};
 pub use self::config_file::config_file;
 pub use self::embeddings::embeddings;
+pub use self::google::google_answer;
+pub use self::mail::mail;
 pub use self::requests::openapi_request;
 pub use self::search::search;
+pub use self::times::times;
 pub use self::tokens::tokens;
 use crate::Oracle;
 
@@ -38,11 +46,16 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("dialect_replies", dialect_replies),
     ("egress_address", egress_address),
     ("embeddings", embeddings),
+    ("google_answer", google_answer),
+    ("icalendar", icalendar),
+    ("mail", mail),
     ("openapi_document", openapi_document),
     ("openapi_request", openapi_request),
     ("schemas", schemas),
     ("search", search),
+    ("times", times),
     ("tokens", tokens),
+    ("webdav", webdav),
 ];
 
 /// Arguments as a model may write them: any text.

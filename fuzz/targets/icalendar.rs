@@ -1,0 +1,4 @@
+//! Files of calendars as strangers may write them.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| toolcrib_testkit::fuzz::icalendar(data));
