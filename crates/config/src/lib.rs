@@ -10,6 +10,7 @@
 mod build;
 mod check;
 mod config;
+mod desk;
 mod document;
 mod embedder;
 mod findings;
@@ -31,6 +32,7 @@ mod template;
 pub use build::{Built, Failed, Maker, View};
 pub use check::{Bounds, Front, Tls};
 pub use config::{Config, KeptBounds, Profile, Read};
+pub use desk::DeskSource;
 pub use embedder::{EmbedderError, EmbedderSettings};
 pub use import::{ImportError, Imported, import};
 pub use live::{Adapt, Change, Live, Means, Refused};

@@ -5,23 +5,28 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use toolcrib_core::{Secrets, Source, SourceId};
+use toolcrib_desk::google::GoogleSettings;
 use toolcrib_mcp::{
     Authorization, HttpSettings, McpSource, ServerSettings, Surroundings, Transport,
 };
 use toolcrib_openapi::{ApiSettings, ApiSource};
 
 use crate::build::Maker;
+use crate::desk::{DeskSource, Place};
+use crate::settings::DeskSettings;
 
 /// What stands behind a source that reaches out of the process.
 pub enum Behind {
     Mcp(Arc<McpSource>),
     Api(Arc<ApiSource>),
+    Desk(Arc<DeskSource>),
 }
 
 /// The same without keeping it alive: a source that was replaced may go.
 enum Held {
     Mcp(Weak<McpSource>),
     Api(Weak<ApiSource>),
+    Desk(Weak<DeskSource>),
 }
 
 impl Held {
@@ -29,6 +34,7 @@ impl Held {
         match self {
             Self::Mcp(server) => server.upgrade().map(Behind::Mcp),
             Self::Api(api) => api.upgrade().map(Behind::Api),
+            Self::Desk(desk) => desk.upgrade().map(Behind::Desk),
         }
     }
 }
@@ -40,9 +46,14 @@ pub struct Sources {
     inherited: Vec<(String, String)>,
     /// Where what a person was given at a sign-in is kept.
     tokens: Option<PathBuf>,
+    /// Where desks keep what no account of theirs keeps.
+    desks: Option<PathBuf>,
+    /// The IANA name of the zone of desks that name none.
+    zone: Option<String>,
     learned: Secrets,
     made: Mutex<Vec<(String, Held)>>,
     over_http: Mutex<HashMap<String, HttpSettings>>,
+    at_google: Mutex<HashMap<String, GoogleSettings>>,
 }
 
 impl Sources {
@@ -50,6 +61,18 @@ impl Sources {
     /// `tokens`: a folder for what people are given when they sign in.
     pub fn new(inherited: Vec<(String, String)>, tokens: Option<PathBuf>) -> Self {
         Self { inherited, tokens, ..Self::default() }
+    }
+
+    /// Keeps desks in files of this folder, which is made if it is not there.
+    #[must_use]
+    pub fn keeping(self, desks: Option<PathBuf>) -> Self {
+        Self { desks, ..self }
+    }
+
+    /// The IANA name of the zone that desks are in which name none; `UTC` if not said.
+    #[must_use]
+    pub fn in_zone(self, zone: impl Into<String>) -> Self {
+        Self { zone: Some(zone.into()), ..self }
     }
 
     /// Keeps what becomes a secret while the sources run here, where others read it too.
@@ -62,6 +85,11 @@ impl Sources {
     /// How an MCP server is reached, if it is one over HTTP.
     pub fn http(&self, id: &str) -> Option<HttpSettings> {
         self.over_http.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
+    }
+
+    /// The account of a desk, if Google keeps something of it.
+    pub fn google(&self, id: &str) -> Option<GoogleSettings> {
+        self.at_google.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
     }
 
     /// What stands behind a name now.
@@ -81,7 +109,7 @@ impl Sources {
         let made = std::mem::take(&mut *self.made.lock().unwrap_or_else(PoisonError::into_inner));
         let stopping = made.iter().filter_map(|(_, held)| match held.now()? {
             Behind::Mcp(server) => Some(async move { server.stop().await }),
-            Behind::Api(_) => None,
+            Behind::Api(_) | Behind::Desk(_) => None,
         });
         futures_util::future::join_all(stopping).await;
     }
@@ -108,6 +136,24 @@ impl Maker for Sources {
         let api = Arc::new(ApiSource::new(SourceId::new(id), settings));
         self.keep(id, Held::Api(Arc::downgrade(&api)));
         api
+    }
+
+    fn desk(&self, id: &str, settings: DeskSettings) -> Arc<dyn Source> {
+        let place = Place {
+            zone: self.zone.as_deref(),
+            folder: self.desks.as_deref(),
+            tokens: self.tokens.as_deref(),
+            learned: self.learned.clone(),
+        };
+        let desk = DeskSource::new(id, settings, place);
+        // What is wrong with it is told when it is loaded.
+        if let Ok(Some(google)) = desk.google() {
+            let mut at_google = self.at_google.lock().unwrap_or_else(PoisonError::into_inner);
+            at_google.insert(id.to_owned(), google);
+        }
+        let desk = Arc::new(desk);
+        self.keep(id, Held::Desk(Arc::downgrade(&desk)));
+        desk
     }
 
     fn learned(&self) -> Secrets {

@@ -155,7 +155,8 @@ mod tests {
             assert_eq!(packed, value);
             assert_eq!(packed.value().to_string(), value.to_string());
             assert_eq!(packed.is_empty(), value.is_null());
-            assert!(packed.text().is_none_or(|text| text == value.to_string()));
+            let written = value.to_string();
+            assert!(packed.text().is_none_or(|text| text == written));
             assert!(!packed.edit(|_| false) && packed == Packed::new(value));
         }
         let mut fields = Packed::<Map<String, Value>>::default();

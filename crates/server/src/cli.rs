@@ -6,6 +6,7 @@ mod call;
 mod calls;
 mod connect;
 mod cost;
+mod desk;
 mod doctor;
 mod host;
 mod interrupt;
@@ -125,6 +126,7 @@ fn answer(cli: Cli, output: &Output) -> anyhow::Result<End> {
         Command::Audit(AuditCommand::Verify { file, after }) => {
             audit::verify(&global, output, (file.as_ref(), after.as_deref()))
         }
+        Command::Desk(command) => desk::desk(&global, output, command),
         Command::Token(words) => token::token(&global, output, &words),
         Command::Openapi => {
             output.value(&crate::http::openapi::document())?;

@@ -163,6 +163,12 @@ pub(crate) fn state_folder() -> Option<PathBuf> {
     state.map(|state| state.join("toolcrib"))
 }
 
+/// The time zone of this machine by its IANA name, as `TZ` or the system says; else `UTC`.
+pub(crate) fn time_zone() -> String {
+    let zone = jiff::tz::TimeZone::system();
+    zone.iana_name().filter(|name| *name != "Etc/Unknown").unwrap_or("UTC").to_owned()
+}
+
 /// Makes a folder that only its owner can look into, unless it is there.
 pub(crate) fn private_folder(path: &Path) -> io::Result<()> {
     let mut folders = std::fs::DirBuilder::new();

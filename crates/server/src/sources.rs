@@ -1,3 +1,15 @@
 //! The sources that a configuration made, for those who want to know how each is doing.
 
 pub(crate) use toolcrib::config::{Behind, Sources};
+
+use crate::{config, secrets};
+
+/// The sources of this program: what their children inherit, and where they keep what they keep.
+pub(crate) fn ours() -> Sources {
+    let state = config::state_folder();
+    let within = |name| state.as_ref().map(|state| state.join(name));
+    Sources::new(config::inherited(), within("tokens"))
+        .keeping(within("desks"))
+        .in_zone(config::time_zone())
+        .learning(secrets::learned())
+}

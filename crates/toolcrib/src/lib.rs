@@ -50,6 +50,7 @@ pub use toolcrib_auth as auth;
 pub use toolcrib_basics as basics;
 pub use toolcrib_config as config;
 pub use toolcrib_core::*;
+pub use toolcrib_desk as desk;
 pub use toolcrib_dialect as dialect;
 pub use toolcrib_egress as egress;
 pub use toolcrib_engine::*;

@@ -77,28 +77,19 @@ impl Check<'_, '_, '_> {
     fn caldav(&mut self, raw: &raw::CalDav, place: &Place) -> Option<CalDav> {
         let url = self.url(&raw.url, &place.key("url"));
         self.in_the_open(url.as_ref(), true, &place.key("url"));
-        let network = self.network(&raw.private, &place.key("private"));
         let user = self.template(&raw.user, &place.key("user"));
         let password = self.template(&raw.password, &place.key("password"));
-        Some(CalDav { url: url?, user: user?, password: password?, network })
+        Some(CalDav { url: url?, user: user?, password: password? })
     }
 
     fn mail(&mut self, raw: &raw::MailServers, place: &Place) -> Option<MailServers> {
         let imap = self.mail_server(&raw.imap, &["imaps", "imap"], &place.key("imap"));
         let smtp = self.mail_server(&raw.smtp, &["smtps", "smtp"], &place.key("smtp"));
         self.mailbox(&raw.from, &place.key("from"));
-        let network = self.network(&raw.private, &place.key("private"));
         let user = self.template(&raw.user, &place.key("user"));
         let password = self.template(&raw.password, &place.key("password"));
         let from = raw.from.clone();
-        Some(MailServers {
-            imap: imap?,
-            smtp: smtp?,
-            from,
-            user: user?,
-            password: password?,
-            network,
-        })
+        Some(MailServers { imap: imap?, smtp: smtp?, from, user: user?, password: password? })
     }
 
     /// The address of a server that speaks one of these.
@@ -119,7 +110,6 @@ impl Check<'_, '_, '_> {
         let base = raw.base_url.as_ref();
         let base_url = base.and_then(|url| self.url(url, &place.key("base_url")));
         self.in_the_open(base_url.as_ref(), true, &place.key("base_url"));
-        let network = self.network(&raw.private, &place.key("private"));
         let client_secret = self.template(&raw.client_secret, &place.key("client_secret"));
         let token = raw.refresh_token.as_ref();
         let refresh_token = token.map(|token| self.template(token, &place.key("refresh_token")));
@@ -129,7 +119,6 @@ impl Check<'_, '_, '_> {
             client_secret: client_secret?,
             refresh_token: refresh_token.flatten(),
             base_url,
-            network,
         })
     }
 }

@@ -43,9 +43,6 @@ pub(crate) struct CalDav {
     pub(crate) user: SecretText,
     /// The password of the user, or one that is made for one app.
     pub(crate) password: SecretText,
-    /// Private addresses that may be reached: `10.0.0.0/8`, `127.0.0.1:8080`.
-    #[serde(default)]
-    pub(crate) private: Vec<String>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -61,9 +58,6 @@ pub(crate) struct MailServers {
     pub(crate) user: SecretText,
     /// The password of the user, or one that is made for one app.
     pub(crate) password: SecretText,
-    /// Private addresses that may be reached: `10.0.0.0/8`, `127.0.0.1:143`.
-    #[serde(default)]
-    pub(crate) private: Vec<String>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -77,7 +71,4 @@ pub(crate) struct Google {
     pub(crate) refresh_token: Option<SecretText>,
     /// A server that speaks for all of Google's, for trying things out.
     pub(crate) base_url: Option<String>,
-    /// Private addresses that may be reached: `127.0.0.1:8080`.
-    #[serde(default)]
-    pub(crate) private: Vec<String>,
 }

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use toolcrib_core::Secret;
-use toolcrib_egress::Network;
 use url::Url;
 
 use crate::template::{Found, Lookup, Template};
@@ -25,7 +24,6 @@ pub(crate) struct CalDav {
     pub(crate) url: Url,
     pub(crate) user: Template,
     pub(crate) password: Template,
-    pub(crate) network: Network,
 }
 
 #[derive(Debug, Clone)]
@@ -35,7 +33,6 @@ pub(crate) struct MailServers {
     pub(crate) from: String,
     pub(crate) user: Template,
     pub(crate) password: Template,
-    pub(crate) network: Network,
 }
 
 #[derive(Debug, Clone)]
@@ -44,7 +41,6 @@ pub(crate) struct Google {
     pub(crate) client_secret: Template,
     pub(crate) refresh_token: Option<Template>,
     pub(crate) base_url: Option<Url>,
-    pub(crate) network: Network,
 }
 
 /// Which parts a desk has.
@@ -78,7 +74,6 @@ pub struct CalDavAccount {
     pub url: Url,
     pub user: Secret,
     pub password: Secret,
-    pub network: Network,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -91,7 +86,6 @@ pub struct MailAccount {
     pub from: String,
     pub user: Secret,
     pub password: Secret,
-    pub network: Network,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -102,7 +96,6 @@ pub struct GoogleAccount {
     pub refresh_token: Option<Secret>,
     /// What stands in for all servers of Google.
     pub base_url: Option<Url>,
-    pub network: Network,
 }
 
 impl Desk {
@@ -116,7 +109,6 @@ impl Desk {
                 url: caldav.url.clone(),
                 user: caldav.user.resolve(lookup, found),
                 password: caldav.password.secret(lookup, found),
-                network: caldav.network.clone(),
             }),
             mail: self.mail.as_ref().map(|mail| MailAccount {
                 imap: mail.imap.clone(),
@@ -124,14 +116,12 @@ impl Desk {
                 from: mail.from.clone(),
                 user: mail.user.resolve(lookup, found),
                 password: mail.password.secret(lookup, found),
-                network: mail.network.clone(),
             }),
             google: self.google.as_ref().map(|google| GoogleAccount {
                 client_id: google.client_id.clone(),
                 client_secret: google.client_secret.secret(lookup, found),
                 refresh_token: google.refresh_token.as_ref().map(|text| text.secret(lookup, found)),
                 base_url: google.base_url.clone(),
-                network: google.network.clone(),
             }),
         }
     }

@@ -6,7 +6,6 @@ use toolcrib_config::{
     CalDavAccount, Config, DeskSettings, GoogleAccount, MailAccount, Maker, Parts, Telling,
 };
 use toolcrib_core::{Secret, Source, Toolset};
-use toolcrib_egress::Network;
 use toolcrib_mcp::ServerSettings;
 use toolcrib_openapi::ApiSettings;
 
@@ -48,7 +47,6 @@ smtp = "smtp://127.0.0.1:2525"
 from = "Ann <ann@example.org>"
 user = "ann"
 password = "${env:MAIL}"
-private = ["127.0.0.1:2525"]
 "#;
 
 fn made(text: &str, workshop: &Workshop) -> Vec<(String, DeskSettings)> {
@@ -91,7 +89,6 @@ fn the_accounts_of_a_desk_come_with_their_secrets_filled_in() {
             url: "https://dav.example.org/ann/".parse().unwrap(),
             user: secret("ann"),
             password: secret("dav-password"),
-            network: Network::default(),
         }),
         mail: Some(MailAccount {
             imap: "imaps://imap.example.org".parse().unwrap(),
@@ -99,7 +96,6 @@ fn the_accounts_of_a_desk_come_with_their_secrets_filled_in() {
             from: "Ann <ann@example.org>".to_owned(),
             user: secret("ann"),
             password: secret("mail-password"),
-            network: Network { private: vec!["127.0.0.1:2525".parse().unwrap()] },
         }),
         google: None,
     };
@@ -119,7 +115,6 @@ fn an_account_of_google_keeps_what_nothing_else_keeps() {
         client_secret: secret("secret-of-the-client"),
         refresh_token: None,
         base_url: Some("http://127.0.0.1:9".parse().unwrap()),
-        network: Network::default(),
     };
     assert_eq!(google, Some(expected));
 }

@@ -69,10 +69,9 @@ async fn approve(crib: &Crib, ticket: &TicketId) -> Result<String, TicketError> 
 }
 
 async fn asked(crib: &Crib) -> (TicketId, String) {
-    match call(crib).await {
-        ToolOutcome::Pending(pending) => (pending.ticket, pending.reason),
-        other => panic!("{other:?}"),
-    }
+    let outcome = call(crib).await;
+    let ToolOutcome::Pending(pending) = outcome else { panic!("{outcome:?}") };
+    (pending.ticket, pending.reason)
 }
 
 #[tokio::test]

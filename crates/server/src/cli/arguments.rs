@@ -1,5 +1,6 @@
 //! The words of the command line, with help that teaches.
 
+mod desk;
 mod global;
 mod remote;
 
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+pub(super) use desk::DeskCommand;
 pub(super) use global::Global;
 pub(super) use remote::{
     AuditCommand, CallsWords, RemoteWords, SourceCommand, SourcesWords, TicketCommand, TicketsWords,
@@ -131,6 +133,9 @@ Examples:
   toolcrib sources
   toolcrib sources reload github")]
     Sources(SourcesWords),
+    /// Put files into the calendar and the mailbox that are kept here, or take them out.
+    #[command(subcommand)]
+    Desk(DeskCommand),
     /// Look at the record of decisions.
     #[command(subcommand)]
     Audit(AuditCommand),

@@ -82,6 +82,7 @@ fn diagnose(room: &Room, source: &SourceState) -> Diagnosis {
     match room.sources.get(&diagnosis.id) {
         Some(Behind::Mcp(server)) => diagnosis.server(server.status()),
         Some(Behind::Api(api)) => api.report().into_iter().for_each(|told| diagnosis.api(&told)),
+        Some(Behind::Desk(desk)) => diagnosis.about = desk.about(),
         None => {}
     }
     diagnosis.state = match (&diagnosis.error, source.stale) {

@@ -60,6 +60,17 @@ impl Output {
         write(&harmless(text))
     }
 
+    /// The text of a file, byte for byte where a program or a file takes it: at a terminal it is a
+    /// text like any other.
+    pub(super) fn file(&self, text: &str) -> Result<()> {
+        if stdout().is_terminal() {
+            return self.text(&text.replace("\r\n", "\n"));
+        }
+        let mut out = stdout().lock();
+        out.write_all(text.as_bytes())?;
+        Ok(out.flush()?)
+    }
+
     /// A text below a heading.
     pub(super) fn indented(&self, text: &str) -> Result<()> {
         let lines = text.trim_end().lines().map(|line| format!("  {line}").trim_end().to_owned());

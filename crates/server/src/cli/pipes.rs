@@ -18,9 +18,9 @@ use super::output::Output;
 use super::room::{LAST_MOMENT, caller};
 use super::serve::{Configuration, LAST_SPANS, means, open_store, stop};
 use crate::http::mcp::Shown;
-use crate::sources::Sources;
+use crate::secrets;
+use crate::sources;
 use crate::telemetry::{Telemetry, export};
-use crate::{config, secrets};
 
 /// How long a client waits for sources: many ask for the tools once and never again.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -30,10 +30,7 @@ pub(super) fn mcp(global: &Global, output: &Output, file: Option<&PathBuf>) -> R
     global.start_log(file.checked.log)?;
     let telemetry = Arc::new(Telemetry::open(&file.checked)?);
     let runtime = Builder::new_multi_thread().enable_all().build()?;
-    let sources = Arc::new(
-        Sources::new(config::inherited(), config::state_folder().map(|state| state.join("tokens")))
-            .learning(secrets::learned()),
-    );
+    let sources = Arc::new(sources::ours());
     let store = open_store(&file)?;
     let served = runtime.block_on(async {
         let live = Arc::new(Live::open(

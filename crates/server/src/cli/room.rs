@@ -19,10 +19,12 @@ use super::arguments::{CONFIG, DialectName, Global, ModeName, RequestWords, Scop
 use super::interrupt::told_to_end;
 use super::output::Output;
 use super::trust;
-use crate::sources::Sources;
+use crate::sources::{self, Sources};
 use crate::telemetry::Telemetry;
 use crate::{config, secrets};
 
+/// What there is without a configuration.
+pub(super) const DEFAULT: &str = include_str!("default.toml");
 /// The pin file that is looked for beside the configuration.
 pub(super) const LOCK: &str = "crib.lock";
 /// After each such time a person is told what is waited for.
@@ -71,33 +73,10 @@ impl Room {
         (need, deed): (Need<'_>, Deed),
     ) -> Result<Option<Self>> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        let Some((path, text)) = configuration(global)? else {
-            if let Some(name) = &global.profile {
-                bail!("there is no `{CONFIG}` with a profile `{name}`: write one, or name it");
-            }
-            let builder = Crib::builder().limits(limits(global, &CribLimits::default()));
-            let lock = PathBuf::from(LOCK);
-            let builder = match &global.policy {
-                Some(path) => builder.policy(rules(path)?),
-                None => builder,
-            };
-            let builder = pinned(builder, &lock)?;
-            let crib = builder.build_fixed(toolcrib::basics::tools());
-            let (sources, file, record) = (Sources::default(), None, None);
-            let caller = caller(global);
-            return Ok(Some(Self { runtime, crib, caller, sources, file, lock, record }));
-        };
-        let checked = read(&path, &text, output)?;
-        if global.config.is_none() {
-            trust::pass(&path, &checked, output)?;
-        }
+        let Found { path, checked, is_there } = found(global, output)?;
         let recorded = deed == Deed::Call && checked.audit.is_some();
         let record = recorded.then(|| Telemetry::open(&checked)).transpose()?.map(Arc::new);
-        let sources = Sources::new(
-            config::inherited(),
-            config::state_folder().map(|state| state.join("tokens")),
-        )
-        .learning(secrets::learned());
+        let sources = sources::ours();
         let built = checked.build(&config::Outside, &sources);
         secrets::keep(vec![Arc::clone(&built.redactor)]);
         let lock = path.with_file_name(LOCK);
@@ -115,7 +94,7 @@ impl Room {
             };
             (crib, is_started)
         });
-        let file = Some(checked);
+        let file = is_there.then_some(checked);
         let caller = caller(global);
         let room = Self { runtime, crib, caller, sources, file, lock, record };
         if is_started {
@@ -159,6 +138,29 @@ impl Room {
         // What was half started is killed with the tasks that started it.
         wait_for_programs(LAST_MOMENT);
     }
+}
+
+/// A configuration, and where it stands or would.
+pub(super) struct Found {
+    pub(super) path: PathBuf,
+    pub(super) checked: Config,
+    /// `false`: there is no file, and the default holds.
+    pub(super) is_there: bool,
+}
+
+/// The configuration of a command, which is trusted.
+pub(super) fn found(global: &Global, output: &Output) -> Result<Found> {
+    let named = configuration(global)?;
+    if let (None, Some(name)) = (&named, &global.profile) {
+        bail!("there is no `{CONFIG}` with a profile `{name}`: write one, or name it");
+    }
+    let is_there = named.is_some();
+    let (path, text) = named.unwrap_or_else(|| (CONFIG.into(), DEFAULT.to_owned()));
+    let checked = read(&path, &text, output)?;
+    if is_there && global.config.is_none() {
+        trust::pass(&path, &checked, output)?;
+    }
+    Ok(Found { path, checked, is_there })
 }
 
 /// The file that the command line names, else the one that stands where the command is run.

@@ -30,7 +30,7 @@ use crate::http::keys::Guard;
 use crate::http::names::Names;
 use crate::http::workers::Workers;
 use crate::secrets;
-use crate::sources::Sources;
+use crate::sources::{self, Sources};
 use crate::telemetry::{Telemetry, export};
 pub(super) use place::{Configuration, LISTEN, store as open_store};
 
@@ -52,10 +52,7 @@ pub(super) fn serve(global: &Global, output: &Output, words: &ServeWords) -> Res
     let hosts = [words.host.as_slice(), front.hosts.as_slice()].concat();
     let folder = tokens(words, &guard, output)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let sources = Arc::new(
-        Sources::new(config::inherited(), config::state_folder().map(|state| state.join("tokens")))
-            .learning(secrets::learned()),
-    );
+    let sources = Arc::new(sources::ours());
     let store = place::kept(&file)?;
     // Kept until the sources have ended: what a connection began may hold one of theirs.
     let mut workers = Workers::start().context("cannot start the threads that serve")?;

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use serde_json::json;
 use toolcrib::config::{Config, import as read_foreign, schema};
-use toolcrib::mcp;
+use toolcrib::desk::google::Google;
+use toolcrib::{BoxFuture, mcp};
 
 use super::End;
 use super::interrupt::told_to_end;
@@ -84,14 +85,28 @@ pub(super) fn print_schema(output: &Output) -> Result<End> {
 
 /// Has the person sign in where the source says, and keeps what they were given.
 pub(super) fn login(room: &Room, output: &Output, source: &str) -> Result<End> {
-    let Some(settings) = room.sources.http(source) else {
-        bail!("`{source}` is no MCP server over HTTP: there is nothing to sign in to");
-    };
-    let show =
-        |address: url::Url| output.note(&format!("Open this address and sign in:\n{address}"));
+    let show = |address: &str| output.note(&format!("Open this address and sign in:\n{address}"));
+    let signing_in: BoxFuture<'_, Result<()>> =
+        match (room.sources.http(source), room.sources.google(source)) {
+            (Some(settings), _) => Box::pin(async move {
+                let show = |address: url::Url| show(address.as_str());
+                Ok(mcp::login(&settings, &room.caller, show).await?)
+            }),
+            (None, Some(settings)) => Box::pin(async move {
+                let given = Google::sign_in(&settings, show).await;
+                given.map(drop).map_err(|fault| match fault.cause {
+                    Some(cause) => anyhow!("{}: {cause}", fault.message),
+                    None => anyhow!(fault.message),
+                })
+            }),
+            (None, None) => bail!(
+                "`{source}` is no MCP server over HTTP and no desk with an account of Google: \
+                 there is nothing to sign in to"
+            ),
+        };
     let signed_in = room.runtime.block_on(async {
         tokio::select! {
-            signed_in = mcp::login(&settings, &room.caller, show) => signed_in.map(|()| true),
+            signed_in = signing_in => signed_in.map(|()| true),
             _ = told_to_end() => Ok(false),
         }
     });

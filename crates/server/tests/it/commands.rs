@@ -25,7 +25,7 @@ fn tools_are_listed_for_people_and_for_programs() {
     let listed = run(&["tools", "--json"]).json();
     let names: Vec<_> = listed.as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
     assert!(names.len() >= 8 && names.contains(&&json!("calculate")), "{names:?}");
-    let none = run(&["tools", "--json", "--effect", "destroy"]);
+    let none = run(&["tools", "--json", "--effect", "destroy", "--source", "basics"]);
     assert_eq!(none.json(), json!([]));
 }
 
@@ -36,7 +36,9 @@ fn tools_are_found_by_what_they_do_and_counted_in_tokens() {
     assert_eq!(found["tools"][0]["writes"], false);
     let none = run(&["search", "xylophone"]);
     assert_eq!((none.code, none.out.as_str()), (0, ""), "{none:?}");
-    let costs = run(&["cost", "--json"]).json();
+    let folder = Folder::new();
+    folder.write("crib.toml", "[[source]]\nid = \"basics\"\nprefix = \"\"\nbasics = true\n");
+    let costs = folder.run(&["cost", "--json"]).json();
     let costs = costs["costs"].as_array().unwrap();
     let tokens = |dialect: &str, mode: &str| {
         let is_it = |cost: &&serde_json::Value| cost["dialect"] == dialect && cost["mode"] == mode;
@@ -46,7 +48,7 @@ fn tools_are_found_by_what_they_do_and_counted_in_tokens() {
     assert!(tokens("anthropic", "lazy") < 100);
     // So few tools are no reason to make a model search.
     assert_eq!(tokens("gemini", "auto"), tokens("gemini", "direct"));
-    let plan = run(&["plan", "--discovery", "lazy", "--json"]).json();
+    let plan = folder.run(&["plan", "--discovery", "lazy", "--json"]).json();
     assert_eq!(plan["visible"].as_array().unwrap().last().unwrap(), "clear_pending");
 }
 
@@ -263,4 +265,42 @@ fn a_reader_who_has_seen_enough_is_no_error() {
     let line = "{ sleep 0.2; toolcrib manual; echo \"code $?\" >&2; } | true";
     let ran = shell(&Folder::new(), line);
     assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", "code 0\n"));
+}
+
+/// A calendar with one event, as others write it.
+const CALENDAR: &str = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\nUID:1@example.org\r\n\
+    DTSTART:20261125T100000Z\r\nDTEND:20261125T110000Z\r\nSUMMARY:Imported\r\nEND:VEVENT\r\n\
+    END:VCALENDAR\r\n";
+/// A mailbox with one message.
+const MAILBOX: &str = "From ann@example.org Sun Nov 22 10:00:00 2026\nFrom: Ann <ann@example.org>\n\
+    Subject: Hello\nMessage-ID: <1@example.org>\nDate: Sun, 22 Nov 2026 10:00:00 +0000\n\n\
+    See you.\n\n";
+
+#[test]
+fn files_go_into_the_desk_once_and_come_out_as_they_are_written() {
+    let folder = Folder::new();
+    folder.write("work.ics", CALENDAR);
+    folder.write("old.mbox", MAILBOX);
+    let taken = folder.run(&["desk", "import", "work.ics", "old.mbox", "--label", "archive"]);
+    assert_eq!(
+        (taken.code, taken.out.as_str()),
+        (0, "`work.ics`: 1 events, 0 tasks\n`old.mbox`: 1 messages, 0 known before\n"),
+        "{taken:?}"
+    );
+    let again = folder.run(&["desk", "import", "old.mbox", "--json"]).json();
+    assert_eq!(again["files"][0]["imported"]["known"], 1, "{again}");
+    let mail = folder.run(&["call", "search_emails", r#"{"query": "see", "label": "archive"}"#]);
+    assert!(mail.out.contains("\"subject\":\"Hello\""), "{mail:?}");
+    let exported = folder.run(&["desk", "export"]);
+    assert!(exported.out.starts_with("BEGIN:VCALENDAR\r\nVERSION:2.0\r\n"), "{exported:?}");
+    assert!(exported.out.contains("UID:1@example.org\r\n"), "{exported:?}");
+    folder.write("again.ics", &exported.out);
+    assert_eq!(folder.run(&["desk", "import", "again.ics"]).code, 0);
+    let listed = r#"{"from": "2026-11-25", "until": "2026-11-25"}"#;
+    let events = folder.run(&["call", "list_calendar_events", listed]);
+    assert_eq!(events.out.matches("\"title\":\"Imported\"").count(), 1, "{events:?}");
+    folder.write("notes.txt", "nothing");
+    let refused = folder.run(&["desk", "import", "notes.txt"]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.err.contains("`.ics` for a calendar, `.mbox` for a mailbox"), "{refused:?}");
 }

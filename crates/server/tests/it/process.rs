@@ -49,8 +49,8 @@ impl Folder {
     }
 
     pub(crate) fn run_with(&self, words: &[&str], input: &str) -> Ran {
-        let mut command = binary();
-        command.args(naming(self, words)).args(words).current_dir(self.path());
+        let mut command = binary(self);
+        command.args(naming(self, words)).args(words);
         finish(command, input)
     }
 }
@@ -65,15 +65,18 @@ pub(crate) fn run(words: &[&str]) -> Ran {
 
 /// The same with variables of the environment.
 pub(crate) fn run_in(folder: &Folder, words: &[&str], variables: &[(&str, &str)]) -> Ran {
-    let mut command = binary();
+    let mut command = binary(folder);
     let naming = naming(folder, words);
-    command.args(naming).args(words).current_dir(folder.path()).envs(variables.iter().copied());
+    command.args(naming).args(words).envs(variables.iter().copied());
     finish(command, "")
 }
 
+/// The binary, which keeps what it keeps in the folder too.
 #[expect(clippy::disallowed_methods, reason = "the test is about the process")]
-fn binary() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_toolcrib"))
+fn binary(folder: &Folder) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_toolcrib"));
+    command.current_dir(folder.path()).env("XDG_STATE_HOME", folder.path().join("state"));
+    command
 }
 
 /// A line of a shell, with the binary first on its path.

@@ -11,6 +11,7 @@ mod clients;
 mod credentials;
 mod crib;
 mod crowd;
+mod desk;
 mod doors;
 mod figures;
 mod finding;

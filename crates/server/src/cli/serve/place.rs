@@ -11,6 +11,7 @@ use toolcrib::store::{self, Options, Store};
 
 use crate::cli::arguments::{CONFIG, ServeWords};
 use crate::cli::output::Output;
+use crate::cli::room::DEFAULT;
 use crate::cli::trust;
 use crate::config;
 use crate::http::tls::acceptor;
@@ -18,8 +19,6 @@ use crate::http::tls::acceptor;
 /// Where to listen if nobody says.
 pub(in crate::cli) const LISTEN: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 7411);
-/// What is served where there is no file.
-const DEFAULT: &str = "[[source]]\nid = \"basics\"\nprefix = \"\"\nbasics = true\n";
 
 /// The file, and what was read in it last.
 pub(in crate::cli) struct Configuration {
@@ -39,7 +38,7 @@ impl Configuration {
             None => (PathBuf::from(CONFIG), config::file_if_any(CONFIG.as_ref())?),
         };
         if text.is_none() {
-            output.note(&format!("there is no `{CONFIG}`: serving a few harmless tools"));
+            output.note(&format!("there is no `{CONFIG}`: serving a calendar, tasks and mail of its own, and a few harmless tools"));
         }
         let shown = path.display().to_string();
         let read = Config::read(text.as_deref().unwrap_or(DEFAULT), &shown);

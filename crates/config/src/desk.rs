@@ -1,0 +1,311 @@
+//! A desk as the file says it, over the backends that keep its parts.
+
+use std::collections::BTreeMap;
+use std::fs::DirBuilder;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jiff::tz::{TimeZone, TimeZoneDatabase};
+use tokio::sync::OnceCell;
+use toolcrib_core::{BoxFuture, Secrets, Source, SourceError, Toolset};
+use toolcrib_desk::backend::{Calendar, Fault, Mail, Person, Tasks};
+use toolcrib_desk::caldav::{CalDav, CalDavSettings};
+use toolcrib_desk::embedded::{Agenda, Db, LocalMail};
+use toolcrib_desk::google::{Google, GoogleSettings, Refresh};
+use toolcrib_desk::imap::{ImapMail, MailAccount as Account};
+use toolcrib_desk::mime::NotAnAddress;
+use toolcrib_desk::{Backends, Desk, Home, Login, MailServer, Settings};
+use toolcrib_egress::{Egress, Network};
+use url::{Host, Url};
+
+use crate::settings::{CalDavAccount, DeskSettings, GoogleAccount, MailAccount};
+
+/// The tenant of whoever calls on this machine: whose the address of a desk is.
+const OWNER: &str = "local";
+
+/// A desk that opens what it needs when its tools are first asked for.
+pub struct DeskSource {
+    id: String,
+    settings: DeskSettings,
+    zone: String,
+    /// Where what a sign-in gives is kept.
+    signed_in: Option<PathBuf>,
+    learned: Secrets,
+    /// Where it keeps what no account keeps; `None`: nowhere, it is gone with the process.
+    file: Option<PathBuf>,
+    opened: OnceCell<Opened>,
+}
+
+/// Where a desk is made.
+pub(crate) struct Place<'a> {
+    /// The IANA name of the zone of a desk that names none.
+    pub(crate) zone: Option<&'a str>,
+    /// Where the files of desks are that name none.
+    pub(crate) folder: Option<&'a Path>,
+    /// Where what people are given when they sign in is kept.
+    pub(crate) tokens: Option<&'a Path>,
+    pub(crate) learned: Secrets,
+}
+
+/// A desk with its parts.
+struct Opened {
+    desk: Desk,
+    agenda: Option<Agenda>,
+    mailbox: Option<LocalMail>,
+}
+
+impl DeskSource {
+    pub(crate) fn new(id: &str, settings: DeskSettings, place: Place<'_>) -> Self {
+        let Place { zone, folder, tokens, learned } = place;
+        let zone = settings.zone.as_deref().or(zone).unwrap_or("UTC").to_owned();
+        let own = folder.map(|folder| folder.join(format!("{id}.db")));
+        let file = settings.file.clone().or(own);
+        let signed_in = tokens.map(|folder| folder.join(format!("{id}.google")));
+        let id = id.to_owned();
+        Self { id, settings, zone, signed_in, learned, file, opened: OnceCell::new() }
+    }
+
+    /// The calendar and the tasks that are kept here, for whoever puts files into them. `None`: they
+    /// are kept elsewhere, or there are none.
+    ///
+    /// # Errors
+    /// Why the desk cannot be opened.
+    pub async fn agenda(&self) -> Result<Option<Agenda>, SourceError> {
+        Ok(self.opened().await?.agenda.clone())
+    }
+
+    /// The mailbox that is kept here, likewise.
+    ///
+    /// # Errors
+    /// Why the desk cannot be opened.
+    pub async fn mailbox(&self) -> Result<Option<LocalMail>, SourceError> {
+        Ok(self.opened().await?.mailbox.clone())
+    }
+
+    /// Whose the desk is when it is asked from this machine.
+    pub fn owner(&self) -> &'static str {
+        OWNER
+    }
+
+    /// Where each part is kept, in words: for whoever asks how the source is doing.
+    pub fn about(&self) -> String {
+        let parts = self.settings.parts;
+        let caldav = self.settings.caldav.as_ref().map(|account| account.url.to_string());
+        let mail = self.settings.mail.as_ref().map(|account| account.imap.to_string());
+        let google = self.settings.google.as_ref().map(|_| "Google".to_owned());
+        let here =
+            self.file.as_ref().map_or("memory".to_owned(), |file| file.display().to_string());
+        let mut places: Vec<(String, Vec<&str>)> = Vec::new();
+        let all = [
+            ("calendar", parts.calendar, &caldav),
+            ("tasks", parts.tasks, &caldav),
+            ("mail", parts.mail, &mail),
+        ];
+        for (part, _, account) in all.into_iter().filter(|(_, is_there, _)| *is_there) {
+            let place = account.as_ref().or(google.as_ref()).unwrap_or(&here);
+            match places.iter_mut().find(|(known, _)| known == place) {
+                Some((_, parts)) => parts.push(part),
+                None => places.push((place.clone(), vec![part])),
+            }
+        }
+        let told = places.iter().map(|(place, parts)| format!("{} in {place}", parts.join(", ")));
+        told.collect::<Vec<_>>().join("; ")
+    }
+
+    /// The account of Google, if there is one.
+    pub(crate) fn google(&self) -> Result<Option<GoogleSettings>, SourceError> {
+        self.settings.google.as_ref().map(|account| self.account(account)).transpose()
+    }
+
+    fn account(&self, account: &GoogleAccount) -> Result<GoogleSettings, SourceError> {
+        let refresh = match (&account.refresh_token, &self.signed_in) {
+            (Some(token), _) => Refresh::Token(token.clone()),
+            (None, Some(file)) => Refresh::File(file.clone()),
+            (None, None) => {
+                let message = "there is no place for what a sign-in gives: name a `refresh_token`";
+                return Err(SourceError::new(message));
+            }
+        };
+        let settings = GoogleSettings::new(&self.id, &account.client_id, refresh);
+        let mut settings = settings.map_err(source_error)?;
+        settings.client_secret = Some(account.client_secret.clone());
+        settings.secrets = self.learned.clone();
+        if let Some(base) = &account.base_url {
+            let base = base.as_str().trim_end_matches('/');
+            let at = |path: &str| {
+                let wrong = |error| SourceError::new("`base_url` is no address").because(error);
+                Url::parse(&format!("{base}{path}")).map_err(wrong)
+            };
+            settings.calendar = at("/calendar/v3")?;
+            (settings.tasks, settings.gmail) = (at("")?, at("")?);
+            (settings.authorize, settings.token) = (at("/authorize")?, at("/token")?);
+        }
+        Ok(settings)
+    }
+
+    async fn opened(&self) -> Result<&Opened, SourceError> {
+        self.opened.get_or_try_init(|| self.open()).await
+    }
+
+    async fn open(&self) -> Result<Opened, SourceError> {
+        let zone = zone(&self.zone)?;
+        let person = self.settings.address.as_deref().map(person);
+        let mut home = Home::new(zone.clone());
+        home.addresses.extend(person.as_ref().map(|person| person.address.clone()));
+        let parts = self.settings.parts;
+        let google = self.google()?.map(Google::new).transpose().map_err(source_error)?;
+        let dav = self.dav(&home)?;
+        let post = self.post()?;
+        let keeps_agenda = (parts.calendar || parts.tasks) && dav.is_none() && google.is_none();
+        let keeps_mail = parts.mail && post.is_none() && google.is_none();
+        let db = if keeps_agenda || keeps_mail { Some(self.db().await?) } else { None };
+        let agenda = db.clone().filter(|_| keeps_agenda).map(|db| Agenda::new(db, home));
+        let mailbox = match db.filter(|_| keeps_mail) {
+            Some(db) => {
+                let people = person.map(|person| (OWNER.to_owned(), person));
+                let people: BTreeMap<_, _> = people.into_iter().collect();
+                Some(LocalMail::new(db).with_people(people).map_err(no_address)?)
+            }
+            None => None,
+        };
+        let calendar = keeper(
+            parts.calendar,
+            dav.clone().map(|dav| -> Arc<dyn Calendar> { dav }),
+            google.clone().map(|google| -> Arc<dyn Calendar> { Arc::new(google) }),
+            agenda.clone().map(|agenda| -> Arc<dyn Calendar> { Arc::new(agenda) }),
+        );
+        let tasks = keeper(
+            parts.tasks,
+            dav.map(|dav| -> Arc<dyn Tasks> { dav }),
+            google.clone().map(|google| -> Arc<dyn Tasks> { Arc::new(google) }),
+            agenda.clone().map(|agenda| -> Arc<dyn Tasks> { Arc::new(agenda) }),
+        );
+        let mail = keeper(
+            parts.mail,
+            post.map(|post| -> Arc<dyn Mail> { Arc::new(post) }),
+            google.map(|google| -> Arc<dyn Mail> { Arc::new(google) }),
+            mailbox.clone().map(|mailbox| -> Arc<dyn Mail> { Arc::new(mailbox) }),
+        );
+        let backends = Backends { calendar, tasks, mail };
+        Ok(Opened { desk: Desk::new(Settings::new(zone), backends), agenda, mailbox })
+    }
+
+    /// The account at a server of CalDAV, if there is one.
+    fn dav(&self, home: &Home) -> Result<Option<Arc<CalDav>>, SourceError> {
+        let Some(CalDavAccount { url, user, password }) = &self.settings.caldav else {
+            return Ok(None);
+        };
+        let mut home = home.clone();
+        // Guests are known by their addresses, and the name of a user often is one.
+        home.addresses.extend(Some(user.expose().to_owned()).filter(|user| user.contains('@')));
+        let settings = CalDavSettings::new(url.clone(), user.expose(), password.clone(), home);
+        CalDav::open(settings).map(Arc::new).map(Some).map_err(source_error)
+    }
+
+    /// The account at servers of mail, if there is one.
+    fn post(&self) -> Result<Option<ImapMail>, SourceError> {
+        let Some(MailAccount { imap, smtp, from, user, password }) = &self.settings.mail else {
+            return Ok(None);
+        };
+        let login =
+            Login { user: user.expose().to_owned(), password: password.expose().to_owned() };
+        let server = |url: &Url| {
+            // A server on this machine may have no certificate, and nobody listens in between.
+            let plain = is_here(url) && !url.scheme().ends_with('s');
+            MailServer { url: url.clone(), login: Some(login.clone()), plain }
+        };
+        let egress = Egress::only([imap.clone(), smtp.clone()], Network::default());
+        let egress = egress.map_err(|error| SourceError::new(error.message()).because(error))?;
+        let account = Account { imap: server(imap), smtp: server(smtp), from: person(from) };
+        ImapMail::new(egress, account).map(Some).map_err(no_address)
+    }
+
+    /// The file, on a thread that may wait for the disk.
+    async fn db(&self) -> Result<Db, SourceError> {
+        let file = self.file.clone();
+        let opening = tokio::task::spawn_blocking(move || match file {
+            None => Db::in_memory().map_err(|error| SourceError::new(error.to_string())),
+            Some(path) => {
+                private_folder(&path).map_err(|error| {
+                    let shown = path.display();
+                    let message = format!(
+                        "there is no place for the desk at `{shown}`: make its folder, or name \
+                         another `file`"
+                    );
+                    SourceError::new(message).because(error)
+                })?;
+                Db::open(&path).map_err(|error| SourceError::new(error.to_string()))
+            }
+        });
+        let broke = |error| SourceError::new("the desk could not be opened").because(error);
+        opening.await.map_err(broke)?
+    }
+}
+
+impl Source for DeskSource {
+    fn load(&self) -> BoxFuture<'_, Result<Toolset, SourceError>> {
+        Box::pin(async { Ok(self.opened().await?.desk.tools().clone()) })
+    }
+}
+
+/// The first that is there, if the part is wanted.
+fn keeper<T: ?Sized>(
+    is_wanted: bool,
+    server: Option<Arc<T>>,
+    google: Option<Arc<T>>,
+    here: Option<Arc<T>>,
+) -> Option<Arc<T>> {
+    server.or(google).or(here).filter(|_| is_wanted)
+}
+
+fn is_here(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => ["localhost", "127.0.0.1", "[::1]"].contains(&name),
+        None => false,
+    }
+}
+
+fn no_address(error: NotAnAddress) -> SourceError {
+    SourceError::new("the address of the desk cannot be used").because(error)
+}
+
+fn source_error(fault: Fault) -> SourceError {
+    let error = SourceError::new(fault.message);
+    match fault.cause {
+        Some(cause) => error.because(cause),
+        None => error,
+    }
+}
+
+/// A zone by its name, as this program knows it.
+fn zone(name: &str) -> Result<TimeZone, SourceError> {
+    TimeZoneDatabase::bundled().get(name).map_err(|error| {
+        SourceError::new(format!("there is no time zone `{name}`: name another")).because(error)
+    })
+}
+
+/// Makes the folder of a file, for its owner alone, unless it is there.
+fn private_folder(file: &Path) -> io::Result<()> {
+    let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
+        return Ok(());
+    };
+    let mut folders = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut folders, 0o700);
+    folders.recursive(true).create(folder)
+}
+
+/// `Ann <ann@example.org>` or `ann@example.org`, as it was checked.
+pub(crate) fn person(text: &str) -> Person {
+    match text.rsplit_once('<') {
+        Some((name, address)) => {
+            let name = name.trim().trim_matches('"').trim();
+            let address = address.trim_end_matches('>').trim().to_owned();
+            Person { address, name: (!name.is_empty()).then(|| name.to_owned()) }
+        }
+        None => Person { address: text.trim().to_owned(), name: None },
+    }
+}
