@@ -9,6 +9,7 @@
 //! address its name leads to at the moment of connecting; what was judged is what is connected to.
 
 mod address;
+mod callback;
 mod connect;
 mod egress;
 mod error;
@@ -27,6 +28,7 @@ mod tls;
 mod unpack;
 
 pub use address::not_public;
+pub use callback::{Callback, Visit};
 pub use egress::Egress;
 pub use error::{EgressError, Kind, Phase};
 pub use line::Line;
