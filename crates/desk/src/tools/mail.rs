@@ -110,6 +110,7 @@ const DRAFT: About = About {
     summary: "Write a draft of an email without sending it",
     description: "Keeps a draft and sends nothing. Use it when the user wants to look at an email \
                   before it goes; `send_email` sends it by its id.",
+    without: &["draft_id"],
     ..WRITER
 };
 

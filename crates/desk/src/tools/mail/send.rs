@@ -13,31 +13,10 @@ use crate::tools::row::Answer;
 use crate::tools::times::Times;
 use crate::tools::words;
 
+// What is written to a model stands at the fields. A draft is written without `draft_id`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Draft {
-    /// Addresses: `ann@example.org` or `Ann Lee <ann@example.org>`.
-    #[serde(default)]
-    #[schemars(length(max = 100))]
-    to: Vec<Address>,
-    #[serde(default)]
-    #[schemars(length(max = 100))]
-    cc: Vec<Address>,
-    #[serde(default)]
-    #[schemars(length(max = 100))]
-    bcc: Vec<Address>,
-    #[serde(default)]
-    #[schemars(length(max = 500))]
-    subject: String,
-    /// Plain text.
-    #[serde(default)]
-    #[schemars(length(max = 100_000))]
-    body: String,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Send {
+pub(super) struct Letter {
     /// Id of a draft to send as it is; then nothing else is given.
     #[schemars(length(min = 1, max = 1024))]
     draft_id: Option<String>,
@@ -79,7 +58,7 @@ pub(super) struct Reply {
     cc: Vec<Address>,
 }
 
-impl Draft {
+impl Letter {
     fn message(&self) -> Result<NewMessage, ToolError> {
         let (to, mut cc) = (people("to", &self.to)?, people("cc", &self.cc)?);
         let mut bcc = people("bcc", &self.bcc)?;
@@ -96,13 +75,11 @@ enum Sending {
     New(NewMessage),
 }
 
-impl Send {
-    fn sending(self) -> Result<Sending, ToolError> {
-        let Self { draft_id, to, cc, bcc, subject, body } = self;
-        let draft = Draft { to, cc, bcc, subject, body };
-        let is_empty = draft.to.is_empty() && draft.cc.is_empty() && draft.bcc.is_empty();
-        let says_nothing = draft.subject.trim().is_empty() && draft.body.trim().is_empty();
-        match draft_id {
+impl Letter {
+    fn sending(&self) -> Result<Sending, ToolError> {
+        let is_empty = self.to.is_empty() && self.cc.is_empty() && self.bcc.is_empty();
+        let says_nothing = self.subject.trim().is_empty() && self.body.trim().is_empty();
+        match self.draft_id.clone() {
             Some(id) if is_empty && says_nothing => Ok(Sending::Draft(id)),
             Some(_) => {
                 let message = "a draft is sent as it is: give `draft_id` alone, or a new email";
@@ -114,18 +91,18 @@ impl Send {
             None if says_nothing => {
                 Err(ToolError::told("nothing to send: give a `subject` or a `body`"))
             }
-            None => Ok(Sending::New(draft.message()?)),
+            None => Ok(Sending::New(self.message()?)),
         }
     }
 }
 
-pub(super) async fn draft(here: Here, draft: Draft) -> Result<Answer<HeadView>, ToolError> {
+pub(super) async fn draft(here: Here, letter: Letter) -> Result<Answer<HeadView>, ToolError> {
     let times = Times::new(&here.settings, None)?;
-    let kept = here.keeper.draft(&here.owner, draft.message()?).await?;
+    let kept = here.keeper.draft(&here.owner, letter.message()?).await?;
     Ok(head(kept, &times).into())
 }
 
-pub(super) async fn send(here: Here, wish: Send) -> Result<Answer<HeadView>, ToolError> {
+pub(super) async fn send(here: Here, wish: Letter) -> Result<Answer<HeadView>, ToolError> {
     let times = Times::new(&here.settings, None)?;
     let sent = match wish.sending()? {
         Sending::Draft(id) => here.keeper.send_draft(&here.owner, &id).await?,
@@ -141,7 +118,7 @@ fn gone(here: &Here, sent: MessageHead, times: &Times) -> Answer<HeadView> {
 }
 
 /// `Send *Lunch* to ann@example.org: "Shall we ..."`.
-pub(super) async fn send_words(here: Here, wish: Send) -> Result<String, ToolError> {
+pub(super) async fn send_words(here: Here, wish: Letter) -> Result<String, ToolError> {
     match wish.sending()? {
         Sending::New(message) => Ok(in_words("Send", &message)),
         Sending::Draft(id) => {
