@@ -36,6 +36,31 @@ fn nap(serving: &Serving, token: &str, milliseconds: u32) -> TcpStream {
     stream
 }
 
+/// Takes so many places with naps until this server is full. A question that is still under way
+/// may hold the place of a nap, which is refused then and sent again.
+fn fill<const N: usize>(nap: impl Fn() -> TcpStream, full: impl Fn() -> bool) -> [TcpStream; N] {
+    let mut naps = [(); N].map(|()| nap());
+    assert!(eventually(|| {
+        let is_full = full();
+        let mut all_wait = true;
+        for stream in &mut naps {
+            if is_answered(stream) {
+                *stream = nap();
+                all_wait = false;
+            }
+        }
+        is_full && all_wait
+    }));
+    naps
+}
+
+fn is_answered(stream: &TcpStream) -> bool {
+    stream.set_nonblocking(true).unwrap();
+    let answered = stream.peek(&mut [0]).is_ok();
+    stream.set_nonblocking(false).unwrap();
+    answered
+}
+
 fn answer(mut stream: TcpStream) -> Answer {
     let mut text = Vec::new();
     let _ = stream.read_to_end(&mut text);
@@ -166,23 +191,14 @@ fn peers_have_the_time_that_is_set() {
 fn one_caller_and_all_of_them_have_the_places_that_are_set() {
     let (serving, _upstream) = serving("requests = 3\nper_caller = 2");
     let (two, three) = (serving.token_of("two"), serving.token_of("three"));
-    let running = |token: &str, count: usize| {
-        eventually(|| {
-            let now = serving.ask_as(token, "GET", "/v1/calls", "").json();
-            now["running"].as_array().is_some_and(|running| running.len() == count)
-        })
-    };
-    let first = nap(&serving, &serving.token, 15_000);
-    assert!(running(&serving.token, 1));
-    let second = nap(&serving, &serving.token, 15_000);
-    // The caller has no place left to look with, and the others have.
     let refused = || serving.ask("GET", "/v1/tools", "");
-    assert!(eventually(|| refused().problem() == "429 too-many"));
+    // The caller has no place left to look with, and the others have.
+    let [first, second] =
+        fill(|| nap(&serving, &serving.token, 15_000), || refused().problem() == "429 too-many");
     assert!(is_told_when_to_come(&refused()));
     assert_eq!(serving.ask_as(&two, "GET", "/v1/tools", "").status, 200);
-    let third = nap(&serving, &two, 14_000);
     let full = || serving.ask_as(&three, "GET", "/v1/tools", "");
-    assert!(eventually(|| full().problem() == "503 unavailable"));
+    let [third] = fill(|| nap(&serving, &two, 14_000), || full().problem() == "503 unavailable");
     assert!(is_told_when_to_come(&full()));
     // Whether it lives can be asked for all the same.
     assert_eq!(serving.send(&head("GET", "/healthz", &serving, &[]), "").status, 200);
@@ -197,17 +213,9 @@ fn there_are_as_many_connections_as_are_set_and_others_are_told() {
     let (serving, _upstream) = serving("connections = 4");
     let ready = || serving.send(&head("GET", "/readyz", &serving, &[]), "");
     assert!(eventually(|| ready().status == 200));
-    // Whoever asked before may not have hung up yet, and then there is no place for this one.
-    let hold = || loop {
-        let stream = nap(&serving, &serving.token, 30_000);
-        stream.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
-        if (&stream).read(&mut [0]).is_err() {
-            break stream;
-        }
-    };
-    let [first, _second, _third, _fourth] = [hold(), hold(), hold(), hold()];
+    let [first, _second, _third, _fourth] =
+        fill(|| nap(&serving, &serving.token, 30_000), || ready().problem() == "503 unavailable");
     let began = Instant::now();
-    assert!(eventually(|| ready().problem() == "503 unavailable"));
     let turned_away = ready();
     assert!(is_told_when_to_come(&turned_away), "{turned_away:?}");
     drop(first);
