@@ -24,6 +24,7 @@ use crate::direct::Direct;
 use crate::facts::Facts;
 use crate::fault::{Fault, Phase};
 use crate::http;
+use crate::list;
 
 /// A server that has said hello.
 pub(crate) struct Connection {
@@ -121,7 +122,7 @@ impl Connection {
         if let Some(direct) = self.direct.as_ref().filter(|direct| direct.takes(method, &params)) {
             return self.around(direct, (method, params), context, waits).await;
         }
-        let slot = Arc::new(Slot::new(context.cloned()));
+        let slot = Arc::new(Slot::new(context.cloned()).of_page(list::key(method)));
         let mut request = CustomRequest::new(method, Some(Value::Object(params)));
         request.extensions.insert(Arc::clone(&slot));
         let mut options = PeerRequestOptions::default();
@@ -160,7 +161,7 @@ impl Connection {
         waits: &Waits,
     ) -> Result<Map<String, Value>, Fault> {
         let (slot, end) = Slot::direct(context.cloned());
-        let slot = Arc::new(slot);
+        let slot = Arc::new(slot.of_page(list::key(method)));
         let (id, message) = direct.message(method, params, self.meta(context).as_ref(), &slot);
         self.in_flight.fetch_add(1, Ordering::AcqRel);
         let mut sent = Sent { connection: self, slot: &slot, id: Some(id) };

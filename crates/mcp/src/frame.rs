@@ -1,6 +1,10 @@
 //! One message as it came in: bounded in size and depth before anything is made of it.
 
-use serde_json::Value;
+use std::fmt;
+
+use serde::de::{Deserialize as _, DeserializeSeed, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 /// Longest line or event, in bytes.
 pub(crate) const LONGEST: usize = 8 * 1024 * 1024;
@@ -16,12 +20,62 @@ pub(crate) enum Unreadable {
 }
 
 pub(crate) fn read(text: &[u8]) -> Result<Value, Unreadable> {
+    serde_json::from_slice(readable(text)?).map_err(Unreadable::NoJson)
+}
+
+/// The same of a page of a list, whose entries under this key of the result are kept as the text
+/// that they came as, in one string: their trees would take ten times its memory.
+pub(crate) fn read_page(text: &[u8], key: &str) -> Result<Value, Unreadable> {
+    let mut reader = serde_json::Deserializer::from_slice(readable(text)?);
+    let path = &["result", key];
+    let message = Folding { path }.deserialize(&mut reader).map_err(Unreadable::NoJson)?;
+    reader.end().map_err(Unreadable::NoJson)?;
+    Ok(message)
+}
+
+fn readable(text: &[u8]) -> Result<&[u8], Unreadable> {
     // A byte order mark is allowed to be there, and to be ignored.
     let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
-    if is_deeper_than(text, DEEPEST) {
-        return Err(Unreadable::TooDeep);
+    if is_deeper_than(text, DEEPEST) { Err(Unreadable::TooDeep) } else { Ok(text) }
+}
+
+/// Reads a value of which what stands at the end of this path is left as text.
+struct Folding<'a> {
+    path: &'a [&'a str],
+}
+
+impl<'de> DeserializeSeed<'de> for Folding<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        if self.path.is_empty() {
+            let text = Box::<RawValue>::deserialize(deserializer)?;
+            return Ok(Value::String(Box::<str>::from(text).into()));
+        }
+        deserializer.deserialize_map(self)
     }
-    serde_json::from_slice(text).map_err(Unreadable::NoJson)
+}
+
+impl<'de> Visitor<'de> for Folding<'_> {
+    type Value = Value;
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            let value = match self.path.split_first() {
+                Some((next, rest)) if key == *next => {
+                    entries.next_value_seed(Folding { path: rest })?
+                }
+                _ => entries.next_value()?,
+            };
+            object.insert(key, value);
+        }
+        Ok(Value::Object(object))
+    }
 }
 
 fn is_deeper_than(text: &[u8], most: usize) -> bool {
@@ -61,5 +115,24 @@ mod tests {
         let text = format!(r#""\"{}""#, "[".repeat(200));
         assert!(read(text.as_bytes()).is_ok());
         assert!(matches!(read(b"{"), Err(Unreadable::NoJson(_))));
+        let page = format!(r#"{{"result":{{"tools":{}}}}}"#, nested(DEEPEST));
+        assert!(matches!(read_page(page.as_bytes(), "tools"), Err(Unreadable::TooDeep)));
+    }
+
+    #[test]
+    fn the_entries_of_a_page_are_kept_as_they_came_and_all_else_is_read() {
+        let page = r#"{"id":1,"tools":[1],"result":{"nextCursor":"b","tools": [{"a" :1}], "_meta":{"tools":[2]}}}"#;
+        let read = read_page(page.as_bytes(), "tools").unwrap();
+        let expected = serde_json::json!({ "id": 1, "tools": [1], "result": {
+            "nextCursor": "b", "tools": r#"[{"a" :1}]"#, "_meta": { "tools": [2] } } });
+        assert_eq!(read, expected);
+        let refused = r#"{"id":1,"error":{"code":1,"message":"no"}}"#;
+        assert_eq!(
+            read_page(refused.as_bytes(), "tools").ok(),
+            self::read(refused.as_bytes()).ok()
+        );
+        for broken in ["{", "[]", r#"{"result":[]}"#, r#"{"result":{"tools":[}}"#, "{} {}"] {
+            assert!(read_page(broken.as_bytes(), "tools").is_err(), "{broken}");
+        }
     }
 }

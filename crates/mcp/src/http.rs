@@ -18,7 +18,6 @@ use rmcp::transport::common::client_side_sse::ExponentialBackoff;
 use rmcp::transport::streamable_http_client::{
     StreamableHttpClientTransport, StreamableHttpClientTransportConfig,
 };
-use serde_json::Value;
 use toolcrib_core::{CallContext, Caller, Secret};
 use toolcrib_egress::Egress;
 
@@ -29,7 +28,7 @@ use crate::frame::LONGEST;
 use crate::settings::{Authorization, HttpSettings};
 use authorize::{Authorize, Authorizers};
 use old::Old;
-use parameters::Mirrored;
+use parameters::{Mirrored, Mirrors};
 pub(crate) use wire::{Home, Wire};
 
 /// Requests that may wait for their answers on one connection; the gate bounds them before.
@@ -133,13 +132,9 @@ impl Http {
     }
 
     /// Takes in which arguments the tools of a list want repeated in headers.
-    pub(crate) fn learn(&self, tools: &[Value]) {
-        let mirrored = tools.iter().filter_map(|tool| {
-            let name = tool.get("name")?.as_str()?;
-            let wanted = parameters::of(tool.get("inputSchema")?).ok()?;
-            (!wanted.is_empty()).then(|| (name.to_owned(), wanted))
-        });
-        *self.mirrored.lock().unwrap_or_else(PoisonError::into_inner) = mirrored.collect();
+    pub(crate) fn learn(&self, mirrored: Mirrors) {
+        let mirrored = mirrored.into_iter().collect();
+        *self.mirrored.lock().unwrap_or_else(PoisonError::into_inner) = mirrored;
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 use toolcrib_core::{
@@ -11,27 +12,12 @@ use toolcrib_core::{
 
 use crate::call::Asked;
 use crate::fault::Fault;
-use crate::list::{self, Kind};
+use crate::list::{self, PROMPTS, RESOURCES, TEMPLATES};
 use crate::pool::Pool;
 
 /// Largest definition, in bytes of JSON.
 const LARGEST: usize = 64 * 1024;
 const METHOD_NOT_FOUND: i32 = -32601;
-
-const PROMPTS: Kind =
-    Kind { capability: "prompts", method: "prompts/list", key: "prompts", words: "prompts" };
-const RESOURCES: Kind = Kind {
-    capability: "resources",
-    method: "resources/list",
-    key: "resources",
-    words: "resources",
-};
-const TEMPLATES: Kind = Kind {
-    capability: "resources",
-    method: "resources/templates/list",
-    key: "resourceTemplates",
-    words: "templates",
-};
 
 pub(crate) struct Books {
     pool: Arc<Pool>,
@@ -66,7 +52,7 @@ impl Books {
                 listed => listed?,
             };
             said.hints.insert(kind.method.to_owned(), hints(&besides));
-            lists.push(entries.into_iter().filter_map(definition).collect());
+            lists.push(entries.iter().filter_map(|entry| definition(entry)).collect());
         }
         self.pool.listing.touch();
         let mut lists = lists.into_iter();
@@ -184,8 +170,8 @@ pub(crate) fn hints(besides: &Fields) -> Value {
     Value::Object(said.collect())
 }
 
-fn definition(entry: Value) -> Option<Arc<Fields>> {
-    let Value::Object(fields) = entry else { return None };
+fn definition(entry: &RawValue) -> Option<Arc<Fields>> {
+    let Ok(Value::Object(fields)) = serde_json::from_str(entry.get()) else { return None };
     let size = serde_json::to_vec(&fields).map_or(usize::MAX, |bytes| bytes.len());
     (size <= LARGEST).then(|| Arc::new(fields))
 }

@@ -10,7 +10,6 @@ use rmcp::service::{
     serve_client_with_lifecycle_and_ct,
 };
 use rmcp::transport::Transport;
-use serde_json::Value;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use toolcrib_child::{Child, SpawnError};
@@ -22,6 +21,7 @@ use crate::connection::{Connection, Program};
 use crate::direct::{Direct, Line};
 use crate::facts::Facts;
 use crate::fault::{Fault, Phase, chain};
+use crate::http::parameters::Mirrors;
 use crate::http::{self, Http};
 use crate::pipes::{Pipes, Probe};
 use crate::questions::Ear;
@@ -163,9 +163,9 @@ impl Opener {
     }
 
     /// Takes in what the transport must know of the tools.
-    pub(crate) fn learn(&self, tools: &[Value]) {
+    pub(crate) fn learn(&self, mirrored: Mirrors) {
         if let Some(Ok(http)) = &self.http {
-            http.learn(tools);
+            http.learn(mirrored);
         }
     }
 

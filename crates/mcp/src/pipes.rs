@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::Mutex;
 
 use crate::calls::Calls;
-use crate::frame::{self, Unreadable};
+use crate::frame::Unreadable;
 use line::{Line, Lines};
 pub(crate) use probe::Probe;
 
@@ -95,7 +95,7 @@ impl<R: AsyncRead + Send + Unpin> Pipes<R> {
                 given_up = self.probe.waits_in_vain() => return Some(given_up),
             };
             match line {
-                Line::Whole(line) => match frame::read(line) {
+                Line::Whole(line) => match self.calls.read(line) {
                     Ok(Value::Array(messages)) => {
                         self.batch.extend(messages.into_iter().take(MOST_IN_BATCH));
                     }

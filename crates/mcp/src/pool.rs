@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use toolcrib_core::{CallContext, Fields, SourceId};
 
 use crate::fault::Fault;
+use crate::http::parameters::Mirrors;
 use crate::open::Opener;
 use crate::settings::Share;
 use crate::upstream::Upstream;
@@ -67,8 +68,8 @@ impl Pool {
     }
 
     /// Takes in what calls must know of the tools of a list.
-    pub(crate) fn learn(&self, tools: &[serde_json::Value]) {
-        self.opener.learn(tools);
+    pub(crate) fn learn(&self, mirrored: Mirrors) {
+        self.opener.learn(mirrored);
     }
 
     pub(crate) fn hints(&self) -> Fields {

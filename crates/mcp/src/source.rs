@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 use tokio::time::{sleep, timeout};
 use toolcrib_child::StderrTail;
@@ -55,7 +55,7 @@ struct Listed {
 
 /// A list as it came.
 struct Fetched {
-    tools: Vec<Value>,
+    tools: Vec<Box<RawValue>>,
     instructions: String,
     digest: [u8; 32],
 }
@@ -131,9 +131,9 @@ impl McpSource {
             fault.into_source_error(id.as_str())
         })?;
         self.believe(fetched.tools.is_empty(), ends)?;
-        self.pool.learn(&fetched.tools);
         let settings = self.pool.settings();
         let specs = specs::of(fetched.tools, id, settings, &fetched.instructions);
+        self.pool.learn(specs.mirrored);
         let foreign = specs.taken.into_iter().map(|(name, spec)| {
             let (spec, pool) = (Arc::new(spec), Arc::clone(&self.pool));
             Arc::new(Foreign { name, spec, pool }) as Arc<dyn Tool>

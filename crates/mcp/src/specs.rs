@@ -2,10 +2,12 @@
 
 use std::collections::HashSet;
 
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use toolcrib_core::{Effect, Hints, Origin, Packed, SourceId, ToolName, ToolSpec};
 
+use crate::http::parameters::{self, Mirrored, Mirrors};
 use crate::settings::ServerSettings;
 use crate::status::LeftOut;
 use crate::text::{clean, cut};
@@ -18,12 +20,14 @@ const LARGEST: usize = 512 * 1024;
 pub(crate) struct Specs {
     /// Each with its name at the server.
     pub(crate) taken: Vec<(String, ToolSpec)>,
+    /// Which arguments those of them want repeated in headers that want any, by the same names.
+    pub(crate) mirrored: Mirrors,
     pub(crate) left_out: Vec<LeftOut>,
 }
 
 /// `instructions`: what the server says about all of its tools.
 pub(crate) fn of(
-    tools: Vec<Value>,
+    tools: Vec<Box<RawValue>>,
     source: &SourceId,
     settings: &ServerSettings,
     instructions: &str,
@@ -31,15 +35,20 @@ pub(crate) fn of(
     let mut specs = Specs::default();
     let mut names = HashSet::new();
     for (place, tool) in tools.into_iter().enumerate() {
+        // Its tree goes before that of the next is made.
+        let tool: Value = serde_json::from_str(tool.get()).unwrap_or_default();
         let shown = tool.get("name").and_then(Value::as_str).map(|name| cut(&clean(name), 80));
         let shown = shown.filter(|name| !name.is_empty());
         let shown = shown.unwrap_or_else(|| format!("number {}", place + 1));
-        let taken = spec(tool, source).and_then(|(name, spec)| {
-            let is_new = names.insert(spec.name.clone());
-            if is_new { Ok((name, spec)) } else { Err("another tool has the same name".to_owned()) }
+        let taken = spec(tool, source).and_then(|taken| {
+            let is_new = names.insert(taken.1.name.clone());
+            if is_new { Ok(taken) } else { Err("another tool has the same name".to_owned()) }
         });
         match taken {
-            Ok((name, mut spec)) => {
+            Ok((name, mut spec, mirrored)) => {
+                if !mirrored.is_empty() {
+                    specs.mirrored.push((name.clone(), mirrored));
+                }
                 // Our own times end a call first, and say which of them it was.
                 let timeouts = settings.timeouts;
                 spec.limits.timeout = Some(timeouts.connect + timeouts.longest_call);
@@ -54,7 +63,7 @@ pub(crate) fn of(
     specs
 }
 
-fn spec(tool: Value, source: &SourceId) -> Result<(String, ToolSpec), String> {
+fn spec(tool: Value, source: &SourceId) -> Result<(String, ToolSpec, Vec<Mirrored>), String> {
     let Value::Object(mut fields) = tool else {
         return Err("it is no object".to_owned());
     };
@@ -72,7 +81,7 @@ fn spec(tool: Value, source: &SourceId) -> Result<(String, ToolSpec), String> {
         Some(_) => return Err("its `inputSchema` is no object".to_owned()),
         None => return Err("it has no `inputSchema`".to_owned()),
     };
-    crate::http::parameters::of(&input)?;
+    let mirrored = parameters::of(&input)?;
     let output = match fields.shift_remove("outputSchema") {
         None | Some(Value::Null) => None,
         Some(schema @ Value::Object(_)) => Some(schema),
@@ -95,7 +104,7 @@ fn spec(tool: Value, source: &SourceId) -> Result<(String, ToolSpec), String> {
     spec.origin = Origin { source: source.clone(), name: renamed.then(|| name.clone()) };
     // Annotations, icons, `_meta`, `execution` and whatever comes yet.
     spec.extra = fields.into();
-    Ok((name, spec))
+    Ok((name, spec, mirrored))
 }
 
 fn size(fields: &Map<String, Value>) -> usize {

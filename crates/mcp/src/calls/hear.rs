@@ -6,16 +6,40 @@ use rmcp::model::{
     CustomRequest, ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage, ServerRequest,
     ServerResult,
 };
-use serde::Deserialize as _;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use toolcrib_core::{LogEntry, LogLevel, Progress};
 
 use super::{Asked, Calls, End, MOST_QUESTIONS, Slot};
+use crate::frame::{self, Unreadable};
 
 /// Longest text of a report of progress, in characters.
 const LONGEST_REPORT: usize = 1_000;
 
+/// Pages of lists beyond this many bytes are not made into trees.
+const LARGE: usize = 16 * 1024;
+
+/// What tells whose answer a message is.
+#[derive(Deserialize)]
+struct Addressed {
+    id: RequestId,
+}
+
 impl Calls {
+    /// Reads a message. The entries of a large page of a list that was asked for stay text.
+    pub(crate) fn read(&self, text: &[u8]) -> Result<Value, Unreadable> {
+        let page = if text.len() > LARGE { self.page(text) } else { None };
+        // A page of another shape is read like anything else, and found to be odd later.
+        let read = page.and_then(|key| frame::read_page(text, key).ok());
+        read.map_or_else(|| frame::read(text), Ok)
+    }
+
+    /// Under which key the entries stand, if this answers a request for a page.
+    fn page(&self, text: &[u8]) -> Option<&'static str> {
+        let Addressed { id } = serde_json::from_slice(text).ok()?;
+        self.table().by_id.get(&as_sent(id))?.page()
+    }
+
     /// Takes in one message and gives what the SDK must know of it. `stream`: the request on whose
     /// answer stream it came, where a transport has such streams.
     pub(crate) fn hear(
@@ -58,11 +82,7 @@ impl Calls {
         id: RequestId,
         mut fields: Map<String, Value>,
     ) -> Option<ServerJsonRpcMessage> {
-        // Some servers give a number back as a string.
-        let id = match &id {
-            RequestId::String(text) => text.parse().map_or(id, RequestId::Number),
-            RequestId::Number(_) => id,
-        };
+        let id = as_sent(id);
         let (of_the_sdk, slot) = {
             let mut table = self.table();
             (table.of_the_sdk.remove(&id), table.by_id.remove(&id))
@@ -176,6 +196,14 @@ impl Calls {
             message: message.map(|text| text.chars().take(LONGEST_REPORT).collect()),
         });
         Some(())
+    }
+}
+
+/// Some servers give a number back as a string.
+fn as_sent(id: RequestId) -> RequestId {
+    match &id {
+        RequestId::String(text) => text.parse().map_or(id, RequestId::Number),
+        RequestId::Number(_) => id,
     }
 }
 

@@ -11,6 +11,8 @@ use toolcrib_core::CallContext;
 /// Where the answer to one request is put.
 pub(crate) struct Slot {
     context: Option<CallContext>,
+    /// The field of the result whose entries are wanted as the text that they come as.
+    page: Option<&'static str>,
     state: Mutex<State>,
     /// Told with every report of progress.
     pub(crate) progressed: Notify,
@@ -53,6 +55,7 @@ impl Slot {
     pub(crate) fn new(context: Option<CallContext>) -> Self {
         Self {
             context,
+            page: None,
             state: Mutex::default(),
             progressed: Notify::new(),
             questions: AtomicUsize::new(0),
@@ -64,6 +67,16 @@ impl Slot {
     pub(crate) fn direct(context: Option<CallContext>) -> (Self, oneshot::Receiver<End>) {
         let (sender, end) = oneshot::channel();
         (Self { direct: Some(Mutex::new(Some(sender))), ..Self::new(context) }, end)
+    }
+
+    /// Of a request for a page of a list.
+    pub(crate) fn of_page(mut self, key: Option<&'static str>) -> Self {
+        self.page = key;
+        self
+    }
+
+    pub(super) fn page(&self) -> Option<&'static str> {
+        self.page
     }
 
     pub(crate) fn is_direct(&self) -> bool {

@@ -14,7 +14,7 @@ use toolcrib_egress::Streamed;
 
 use super::exchange::{WireError, broken};
 use crate::calls::{Calls, Slot};
-use crate::frame::{self, LONGEST};
+use crate::frame::LONGEST;
 
 /// Longest pause that a server may ask for before a stream is opened again, in milliseconds.
 const LONGEST_RETRY: u64 = 60_000;
@@ -68,7 +68,7 @@ impl Reader {
     fn hear(&mut self, event: Event) {
         let is_message = matches!(event.kind.as_str(), "" | "message");
         let message = (is_message && !event.data.is_empty())
-            .then(|| frame::read(event.data.as_bytes()).ok())
+            .then(|| self.calls.read(event.data.as_bytes()).ok())
             .flatten();
         let messages = match message {
             Some(Value::Array(messages)) => messages,

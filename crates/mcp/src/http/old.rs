@@ -16,7 +16,6 @@ use url::Url;
 use super::events::{Event, Lines};
 use super::exchange::WireError;
 use super::wire::Wire;
-use crate::frame;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
@@ -105,7 +104,7 @@ impl Transport<RoleClient> for Old {
                 self.wire.calls.closed.cancel();
                 return None;
             };
-            let heard = frame::read(event.data.as_bytes()).ok();
+            let heard = self.wire.calls.read(event.data.as_bytes()).ok();
             let heard = heard.and_then(|message| self.wire.calls.hear(message, None));
             if heard.is_some() {
                 return heard;

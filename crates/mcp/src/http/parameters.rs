@@ -12,6 +12,9 @@ use serde_json::{Map, Value};
 
 const MARK: &str = "x-mcp-header";
 
+/// Tools of a list that want arguments repeated, by their names at the server.
+pub(crate) type Mirrors = Vec<(String, Vec<Mirrored>)>;
+
 /// One argument, by its path in the arguments, and the header that repeats it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mirrored {

@@ -158,7 +158,7 @@ impl Wire {
     }
 
     fn hear(&self, body: &[u8], slot: Option<&Arc<Slot>>) -> Option<ServerJsonRpcMessage> {
-        self.calls.hear(frame::read(body).ok()?, slot)
+        self.calls.hear(self.calls.read(body).ok()?, slot)
     }
 
     /// An answer with a status that is no success may still carry an error of the protocol.
