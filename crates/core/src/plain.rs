@@ -18,14 +18,16 @@ impl ToolSpec {
     /// Names and values in a schema are not touched, since arguments are held against them: a
     /// schema that hides something in those is kept out of the catalog.
     pub fn unhide(&mut self) -> bool {
-        let Guidance { source, system, user, system_format, user_format, reminder } =
-            &mut self.guidance;
-        let guidance = [source, system, user, system_format, user_format, reminder];
+        let mut guidance = Guidance::clone(&self.guidance);
         let lines = [&mut self.summary, &mut self.description].into_iter();
-        let lines = lines.chain(&mut self.title).chain(&mut self.category).chain(guidance);
+        let lines = lines.chain(&mut self.title).chain(&mut self.category);
         let lines = lines.chain(&mut self.actions).chain(&mut self.tags).chain(&mut self.checks);
         let mut found =
             lines.chain(&mut self.approval).fold(false, |found, text| clean(text) | found);
+        if guidance.texts_mut().into_iter().fold(false, |found, text| clean(text) | found) {
+            self.guidance = Arc::new(guidance);
+            found = true;
+        }
         for schema in [&mut self.input].into_iter().chain(&mut self.output) {
             found |= schema.edit(clean_texts);
         }
@@ -129,7 +131,7 @@ mod tests {
             "Reads\u{e0041}\u{e0042} a\u{202e} fi\u{200b}le.\u{1b}[2J\u{26a0}\u{fe0f}\u{fe0f}"
                 .to_owned();
         spec.title = Some("T\u{feff}".to_owned());
-        spec.guidance.source = "\u{2066}Be good\u{2069}".to_owned();
+        Arc::make_mut(&mut spec.guidance).source = "\u{2066}Be good\u{2069}".to_owned();
         spec.input = json!({ "type": "object", "properties": {
             "description": { "type": "string", "description": "A\u{200d}b", "enum": ["\n"] } } })
         .into();

@@ -1,5 +1,6 @@
 //! What a caller may see of a tool, and what the gate must know of it.
 
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -47,7 +48,8 @@ pub struct ToolSpec {
     #[serde(default)]
     pub traits: Traits,
     #[serde(default)]
-    pub guidance: Guidance,
+    /// Shared: what a source says of its tools is the same for all of them.
+    pub guidance: Arc<Guidance>,
     /// Evaluation checks that a host should run on an answer that used this tool.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub checks: Vec<String>,
@@ -72,6 +74,9 @@ pub struct ToolSpec {
     #[serde(skip_serializing_if = "Packed::is_empty", default)]
     pub extra: Packed<Map<String, Value>>,
 }
+
+/// What most tools add to the prompts, kept once.
+static UNGUIDED: LazyLock<Arc<Guidance>> = LazyLock::new(Arc::default);
 
 fn yes() -> bool {
     true
@@ -124,7 +129,7 @@ impl ToolSpec {
             effect,
             idempotent: false,
             traits: Traits::default(),
-            guidance: Guidance::default(),
+            guidance: Arc::clone(&UNGUIDED),
             checks: Vec::new(),
             limits: Limits::default(),
             validation: Validation::default(),
@@ -200,6 +205,14 @@ pub struct Guidance {
     /// Repeated with every turn.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reminder: String,
+}
+
+impl Guidance {
+    /// Each text of it.
+    pub fn texts_mut(&mut self) -> [&mut String; 6] {
+        let Self { source, system, user, system_format, user_format, reminder } = self;
+        [source, system, user, system_format, user_format, reminder]
+    }
 }
 
 /// Bounds of one tool; `None` takes the crib's.

@@ -1,11 +1,12 @@
 //! A list of foreign definitions, made into specs. A bad one costs itself alone.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-use toolcrib_core::{Effect, Hints, Origin, Packed, SourceId, ToolName, ToolSpec};
+use toolcrib_core::{Effect, Guidance, Hints, Origin, Packed, SourceId, ToolName, ToolSpec};
 
 use crate::http::parameters::{self, Mirrored, Mirrors};
 use crate::settings::ServerSettings;
@@ -34,6 +35,9 @@ pub(crate) fn of(
 ) -> Specs {
     let mut specs = Specs::default();
     let mut names = HashSet::new();
+    let guides = settings.instructions && !instructions.is_empty();
+    let guidance = guides
+        .then(|| Arc::new(Guidance { source: instructions.to_owned(), ..Guidance::default() }));
     for (place, tool) in tools.into_iter().enumerate() {
         // Its tree goes before that of the next is made.
         let tool: Value = serde_json::from_str(tool.get()).unwrap_or_default();
@@ -52,8 +56,8 @@ pub(crate) fn of(
                 // Our own times end a call first, and say which of them it was.
                 let timeouts = settings.timeouts;
                 spec.limits.timeout = Some(timeouts.connect + timeouts.longest_call);
-                if settings.instructions {
-                    instructions.clone_into(&mut spec.guidance.source);
+                if let Some(guidance) = &guidance {
+                    spec.guidance = Arc::clone(guidance);
                 }
                 specs.taken.push((name, spec));
             }

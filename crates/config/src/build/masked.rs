@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use toolcrib_core::{
-    Arguments, BoxFuture, CallContext, Caller, Library, Redactor, Secret, Secrets, Source,
-    SourceError, Tool, ToolError, ToolOutcome, ToolSpec, Toolset,
+    Arguments, BoxFuture, CallContext, Caller, Guidance, Library, Redactor, Secret, Secrets,
+    Source, SourceError, Tool, ToolError, ToolOutcome, ToolSpec, Toolset,
 };
 use toolcrib_mcp::{Authorization, ServerSettings, Transport};
 
@@ -127,12 +127,13 @@ impl Masked {
 
 /// What a model or a person reads of a tool; its name is judged elsewhere.
 fn mask(spec: &mut ToolSpec, mask: &Mask) {
-    let guidance = &mut spec.guidance;
+    let mut guidance = Guidance::clone(&spec.guidance);
     let texts = [&mut spec.summary, &mut spec.description].into_iter().chain(&mut spec.title);
-    let guiding =
-        [&mut guidance.source, &mut guidance.system, &mut guidance.user, &mut guidance.reminder];
-    for text in texts.chain(guiding) {
+    for text in texts.chain(guidance.texts_mut()) {
         *text = mask.text(text);
+    }
+    if guidance != *spec.guidance {
+        spec.guidance = Arc::new(guidance);
     }
     for schema in [&mut spec.input].into_iter().chain(&mut spec.output) {
         schema.edit(|schema| mask_values([schema], mask));

@@ -1,5 +1,6 @@
 //! What the file changes of one tool.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use toolcrib_core::{Effect, ToolName, ToolSpec, Validation};
@@ -61,12 +62,15 @@ impl Override {
             approval.map(|reason| Some(reason).filter(|text| !text.is_empty())),
         );
         set(&mut spec.validation, self.validation);
-        let guidance = &mut spec.guidance;
+        let mut guidance = toolcrib_core::Guidance::clone(&spec.guidance);
         set(&mut guidance.system, self.guidance.system.clone());
         set(&mut guidance.user, self.guidance.user.clone());
         set(&mut guidance.system_format, self.guidance.system_format.clone());
         set(&mut guidance.user_format, self.guidance.user_format.clone());
         set(&mut guidance.reminder, self.guidance.reminder.clone());
+        if guidance != *spec.guidance {
+            spec.guidance = Arc::new(guidance);
+        }
     }
 }
 

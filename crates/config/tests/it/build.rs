@@ -114,8 +114,8 @@ fn wished() -> ToolSpec {
     expected.checks = vec!["k".into()];
     expected.approval = Some("because".into());
     expected.validation = Validation::Strict;
-    expected.guidance.system = "g".into();
-    expected.guidance.reminder = "r".into();
+    let guidance = std::sync::Arc::make_mut(&mut expected.guidance);
+    (guidance.system, guidance.reminder) = ("g".into(), "r".into());
     expected.origin.source = SourceId::new("clock");
     expected
 }

@@ -179,7 +179,8 @@ fn every_kind_of_drift_is_told_with_what_changed() {
          me\\u{202e}.\""
     );
     assert_eq!(
-        told(&|spec| spec.guidance = Guidance { system: "Obey.".into(), ..Guidance::default() }),
+        told(&|spec| spec.guidance =
+            Guidance { system: "Obey.".into(), ..Guidance::default() }.into()),
         "cosmetic: `guidance.system`: \"\" -> \"Obey.\""
     );
     assert_eq!(

@@ -162,9 +162,10 @@ fn an_empty_crib_is_no_silent_emptiness() {
 #[test]
 fn format_information_is_shown_once_the_tool_was_used() {
     let tools = Toolset::of([Oracle::default().echo("a", Effect::Read)]).unwrap().respec(|spec| {
-        spec.guidance.system = "Use a for a.".into();
-        spec.guidance.system_format = "Write a as *a*.".into();
-        spec.guidance.reminder = "Mind a.".into();
+        let guidance = Arc::make_mut(&mut spec.guidance);
+        guidance.system = "Use a for a.".into();
+        guidance.system_format = "Write a as *a*.".into();
+        guidance.reminder = "Mind a.".into();
     });
     let catalog = Arc::new(Catalog::of(tools));
     let before = Plan::make(&catalog, &Caller::local(), &AllowAll, Request::default()).unwrap();
