@@ -225,11 +225,13 @@ impl Drop for Serving {
     }
 }
 
-fn listen(mut from: ChildStderr, told: Arc<Mutex<String>>) -> std::thread::JoinHandle<()> {
+/// Takes whole lines alone: whoever reads them as JSON never meets half of one.
+fn listen(from: ChildStderr, told: Arc<Mutex<String>>) -> std::thread::JoinHandle<()> {
     std::thread::spawn(move || {
-        let mut bytes = [0; 4096];
-        while let Ok(count @ 1..) = from.read(&mut bytes) {
-            told.lock().unwrap().push_str(&String::from_utf8_lossy(&bytes[..count]));
+        let (mut from, mut line) = (BufReader::new(from), Vec::new());
+        while let Ok(1..) = from.read_until(b'\n', &mut line) {
+            told.lock().unwrap().push_str(&String::from_utf8_lossy(&line));
+            line.clear();
         }
     })
 }
