@@ -37,9 +37,11 @@ fn nap(serving: &Serving, token: &str, milliseconds: u32) -> TcpStream {
 }
 
 /// Takes so many places with naps until this server is full. A question that is still under way
-/// may hold the place of a nap, which is refused then and sent again.
+/// may hold the place of a nap, which is refused then and sent again; and since a refusal may be
+/// on its way, it counts only what is so at two looks, one after the other.
 fn fill<const N: usize>(nap: impl Fn() -> TcpStream, full: impl Fn() -> bool) -> [TcpStream; N] {
     let mut naps = [(); N].map(|()| nap());
+    let mut looks = 0;
     assert!(eventually(|| {
         let is_full = full();
         let mut all_wait = true;
@@ -49,7 +51,8 @@ fn fill<const N: usize>(nap: impl Fn() -> TcpStream, full: impl Fn() -> bool) ->
                 all_wait = false;
             }
         }
-        is_full && all_wait
+        looks = if is_full && all_wait { looks + 1 } else { 0 };
+        looks == 2
     }));
     naps
 }
