@@ -9,7 +9,7 @@ use crate::serve::support::{Serving, eventually};
 
 /// Gives up soon, so that what hangs has no known end.
 fn impatient(more: &str) -> String {
-    let tools = ["web__act", "child__act"].map(|tool| format!("[tool.{tool}]\ntimeout = \"1s\"\n"));
+    let tools = ["web__act", "child__act"].map(|tool| format!("[tool.{tool}]\ntimeout = \"2s\"\n"));
     format!("{STORE}[limits]\nretries = 2\n{more}\n{}", tools.concat())
 }
 
@@ -90,7 +90,7 @@ fn an_answer_that_comes_too_late_gives_the_call_its_end_and_lifts_the_guard() {
     let serving = Serving::start_in(upstream.furnish(&impatient("")), &[]);
     serving.hears("`child`: 1 tools");
     for (door, tool) in [(Door::Rest, "web__act"), (Door::Mcp, "child__act")] {
-        let wanted = act(tool, "slow-3000", tool).under(tool);
+        let wanted = act(tool, "late", tool).under(tool);
         let told = door.call(&serving, &wanted);
         assert_eq!(told.status, "outcome_unknown", "{told:?}");
         let calls = || -> Vec<Value> {
@@ -98,6 +98,7 @@ fn an_answer_that_comes_too_late_gives_the_call_its_end_and_lifts_the_guard() {
             page["calls"].as_array().unwrap().clone()
         };
         assert_eq!(calls()[0]["ending"]["ending"], "unknown");
+        upstream.oracle.let_go(tool);
         assert!(eventually(|| calls()[0]["ending"]["ending"] == "succeeded"), "{:?}", calls());
         let rows = calls();
         assert!(rows.len() == 1 && rows[0]["resolved"].is_string(), "{rows:?}");

@@ -2,29 +2,43 @@
 //!
 //! What is done is named by the caller (`nonce`), and how it ends by `how`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use crate::process::Folder;
 
-/// Counts, by name.
+/// Counts, by name; and which of those that are answered late may be answered.
 #[derive(Clone, Default)]
-pub(crate) struct Oracle(Arc<Mutex<HashMap<String, u32>>>);
+pub(crate) struct Oracle {
+    counts: Arc<Mutex<HashMap<String, u32>>>,
+    let_go: Arc<(Mutex<HashSet<String>>, Condvar)>,
+}
 
 impl Oracle {
     pub(crate) fn count(&self, nonce: &str) -> u32 {
-        self.0.lock().unwrap().get(nonce).copied().unwrap_or(0)
+        self.counts.lock().unwrap().get(nonce).copied().unwrap_or(0)
     }
 
     pub(crate) fn all(&self) -> HashMap<String, u32> {
-        self.0.lock().unwrap().clone()
+        self.counts.lock().unwrap().clone()
     }
 
     fn did(&self, nonce: &str) {
-        *self.0.lock().unwrap().entry(nonce.to_owned()).or_default() += 1;
+        *self.counts.lock().unwrap().entry(nonce.to_owned()).or_default() += 1;
+    }
+
+    /// Has what is done `late` under this name answered.
+    pub(crate) fn let_go(&self, nonce: &str) {
+        self.let_go.0.lock().unwrap().insert(nonce.to_owned());
+        self.let_go.1.notify_all();
+    }
+
+    fn await_leave(&self, nonce: &str) {
+        let names = self.let_go.0.lock().unwrap();
+        let _names = self.let_go.1.wait_while(names, |names| !names.contains(nonce)).unwrap();
     }
 }
 
@@ -118,6 +132,9 @@ fn serve(mut stream: &TcpStream, oracle: &Oracle, moment: &(dyn Fn(&str) + Send 
             oracle.did(nonce);
         }
         moment("done");
+        if how == "late" {
+            oracle.await_leave(nonce);
+        }
         if !answer(stream, how, nonce, moment) {
             let _ = stream.shutdown(Shutdown::Both);
             return;
@@ -190,9 +207,9 @@ const DOCUMENT: &str = r#"{
 const CHILD: &str = r#"
 import json, os, socket, sys, threading, time
 
-def count(nonce):
+def tell(path):
     with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as line:
-        line.sendall(("POST /did/ok/" + nonce + " HTTP/1.1\r\nhost: x\r\n\r\n").encode())
+        line.sendall(("POST " + path + " HTTP/1.1\r\nhost: x\r\n\r\n").encode())
         line.recv(4096)
 
 lock = threading.Lock()
@@ -205,11 +222,13 @@ def act(asked):
     arguments = asked["params"]["arguments"]
     nonce, how = arguments["nonce"], arguments["how"]
     if how != "before":
-        count(nonce)
+        tell("/did/ok/" + nonce)
     if how in ("before", "die"):
         os._exit(3)
     if how == "hang":
         return
+    if how == "late":
+        tell("/see/late/" + nonce)
     if how.startswith("slow-"):
         time.sleep(int(how[5:]) / 1000)
     reply({"jsonrpc": "2.0", "id": asked["id"],
