@@ -1,8 +1,8 @@
 //! Runs the binary in a folder of its own.
 
-use std::io::{Read as _, Write};
+use std::io::{BufRead as _, BufReader, Lines, Read as _, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -77,6 +77,40 @@ fn binary(folder: &Folder) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_toolcrib"));
     command.current_dir(folder.path()).env("XDG_STATE_HOME", folder.path().join("state"));
     command
+}
+
+/// The binary with a program at its pipes, which speaks in lines.
+pub(crate) struct Piped {
+    child: Child,
+    keys: ChildStdin,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Piped {
+    pub(crate) fn open(folder: &Folder, words: &[&str]) -> Self {
+        let mut command = binary(folder);
+        command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let (keys, screen) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        Self { child, keys, lines: BufReader::new(screen).lines() }
+    }
+
+    pub(crate) fn say(&mut self, line: &str) {
+        writeln!(self.keys, "{line}").unwrap();
+    }
+
+    /// Says a line, and gives the next one that comes back.
+    pub(crate) fn ask(&mut self, line: &str) -> String {
+        self.say(line);
+        self.lines.next().unwrap().unwrap()
+    }
+
+    /// Hangs up; the code of its end, and what it still had to say.
+    pub(crate) fn hang_up(mut self) -> (Option<i32>, Vec<String>) {
+        drop(self.keys);
+        let rest = self.lines.map_while(Result::ok).collect();
+        (self.child.wait().unwrap().code(), rest)
+    }
 }
 
 /// A line of a shell, with the binary first on its path.

@@ -1,9 +1,8 @@
 //! How clients find us: snippets, and the pipes of `toolcrib mcp`.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::support::state;
-use crate::process::{Folder, run};
+use crate::process::{Folder, Piped, run};
 
 #[test]
 fn every_client_is_told_how_and_never_the_token() {
@@ -32,17 +31,14 @@ fn one_client_is_served_over_pipes_until_it_hangs_up() {
         r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
         r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"calculate","arguments":{"expression":"6*7"}}}"#,
     ];
-    let path = format!("{}/asked", folder.path().display());
-    folder.write("asked", &(asked.join("\n") + "\n"));
-    let line =
-        format!("export XDG_STATE_HOME={}; (cat {path}; sleep 2) | toolcrib mcp", state(&folder));
-    let ran = crate::process::shell(&folder, &line);
-    assert_eq!(ran.code, 0, "{ran:?}");
-    let answers: Vec<Value> =
-        ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let ids: Vec<_> = answers.iter().map(|answer| answer["id"].clone()).collect();
-    assert_eq!(ids, [1, 2], "{ran:?}");
-    assert!(answers[1].to_string().contains("42"), "{ran:?}");
+    let mut pipe = Piped::open(&folder, &["mcp"]);
+    let read = |line: String| serde_json::from_str::<Value>(&line).unwrap();
+    let greeting = read(pipe.ask(asked[0]));
+    pipe.say(asked[1]);
+    let called = read(pipe.ask(asked[2]));
+    assert_eq!((&greeting["id"], &called["id"]), (&json!(1), &json!(2)), "{greeting} {called}");
+    assert!(called.to_string().contains("42"), "{called}");
+    assert_eq!(pipe.hang_up(), (Some(0), vec![]));
 }
 
 #[test]

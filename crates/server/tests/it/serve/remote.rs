@@ -7,9 +7,9 @@ use super::script::{says, server, tool};
 use super::support::{Serving, state};
 #[cfg(target_os = "linux")]
 use super::support::{bearer, head};
-#[cfg(target_os = "linux")]
-use crate::process::at_terminal;
 use crate::process::{Folder, Ran, run_in};
+#[cfg(target_os = "linux")]
+use crate::process::{at_terminal, shell};
 
 fn ask(serving: &Serving, words: &[&str]) -> Ran {
     let url = format!("http://{}", serving.address);
@@ -67,11 +67,12 @@ fn tickets_are_listed_approved_and_denied() {
     assert_eq!(ran.json()["tickets"], json!([]));
 }
 
-/// A server whose one tool takes its time.
+/// A server whose one tool takes its time, and the longer if it is told so.
 #[cfg(target_os = "linux")]
 fn slow() -> String {
     let tools = format!("[{}]", tool("nap", "\"readOnlyHint\": True"));
-    server("", &tools, &["time.sleep(7)", &says("'rested'")].join("\n"))
+    let rest = "time.sleep(asked['params']['arguments'].get('seconds', 7))";
+    server("", &tools, &[rest, &says("'rested'")].join("\n"))
 }
 
 #[cfg(target_os = "linux")]
@@ -88,16 +89,21 @@ fn whoever_waits_for_a_long_call_is_told_that_it_runs() {
     serving.hears("`s`: 1 tools");
     let lines = [bearer(&serving.token), "Content-Type: application/json".to_owned()];
     let lines: Vec<_> = lines.iter().map(String::as_str).collect();
-    let body = json!({ "calls": [{ "name": "s__nap" }] }).to_string();
+    let call = json!({ "name": "s__nap", "arguments": { "seconds": 60 } });
+    let body = json!({ "calls": [call] }).to_string();
     let head = head("POST", "/v1/calls", &serving, &lines);
     let mut stream = serving.connect();
     write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
     let environment = state(&serving.folder);
+    // It follows until it has told so, and has half a minute for it.
     let follow = format!(
-        "XDG_STATE_HOME={environment} timeout -s INT 6 toolcrib calls --follow --url http://{}",
+        "export XDG_STATE_HOME={environment}; n=0; script -q -f -E never -c 'exec toolcrib calls \
+         --follow --url http://{}' seen < /dev/null > /dev/null & \
+         until grep -q 'runs since' seen 2>&1 || [ $((n += 1)) -gt 300 ]; do sleep 0.1; done; \
+         kill $!; wait; cat seen",
         serving.address
     );
-    let followed = at_terminal(&serving.folder, &follow, "");
+    let followed = shell(&serving.folder, &follow);
     assert!(followed.out.contains("s__nap runs since"), "{followed:?}");
     let called = at_terminal(&serving.folder, "toolcrib --config crib.toml call s__nap", "");
     assert!(called.out.contains("`s__nap` runs since 5 s"), "{called:?}");

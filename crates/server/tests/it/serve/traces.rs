@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::listener::{Heard, Listener, Said};
 use super::script::{says, server, tool};
 use super::support::{Serving, bearer, eventually, head};
-use crate::process::Folder;
+use crate::process::{Folder, Piped};
 
 /// A server whose one tool says what came beside its arguments.
 fn echo() -> String {
@@ -291,14 +291,19 @@ fn what_is_read_says_where_it_stands_as_well() {
 fn a_client_at_a_pipe_is_traced_as_well() {
     let collector = Listener::start(fine);
     let folder = with_shelf(&format!("[telemetry]\notlp = \"{}\"", collector.url));
-    let lines: Vec<_> = requests().iter().map(|(_, body)| format!("{body}\n")).collect();
-    folder.write("asked", &lines.concat());
-    let line = "(sleep 4; cat asked; sleep 2) | toolcrib mcp crib.toml";
-    let ran = crate::process::shell(&folder, line);
-    assert_eq!((ran.code, ran.out.lines().count()), (0, 3), "{ran:?}");
-    assert_eq!(ran.out.matches(&format!("00-{TRACE}-")).count(), 3, "{ran:?}");
+    let mut pipe = Piped::open(&folder, &["mcp", "crib.toml"]);
+    for (method, body) in requests() {
+        // The source is heard of a moment after the pipe is open.
+        let mut answer = String::new();
+        let told = eventually(|| {
+            answer = pipe.ask(&body.to_string());
+            answer.contains(&format!("00-{TRACE}-"))
+        });
+        assert!(told, "{method}: {answer}");
+    }
+    assert_eq!(pipe.hang_up(), (Some(0), vec![]));
     let spans = spans(&collector);
-    let tool = spans.iter().find(|span| span["name"] == "execute_tool s__meta");
+    let tool = spans.iter().rfind(|span| span["name"] == "execute_tool s__meta");
     let tool = tool.unwrap_or_else(|| unreachable!("{spans:?}"));
     assert_eq!((&tool["traceId"], &tool["parentSpanId"]), (&json!(TRACE), &json!(PARENT)));
 }
