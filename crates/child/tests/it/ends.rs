@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use tokio::io::AsyncWriteExt;
-use toolcrib_child::{Child, Exit};
+use toolcrib_child::Exit;
 
 use crate::support::{Talk, is_alive, python, shell, state, until};
 
@@ -23,8 +23,9 @@ async fn a_program_that_answers_is_heard_and_ends_when_its_input_closes() {
 
 #[tokio::test]
 async fn the_end_can_be_awaited_by_many_and_given_up() {
-    let child = Child::spawn(&shell("sleep 0.3; exit 3")).await.unwrap();
+    let Talk { child, stdin, .. } = Talk::with(&shell("read line; exit 3")).await;
     assert!(tokio::time::timeout(Duration::from_millis(20), child.ended()).await.is_err());
+    drop(stdin);
     let expected = Exit { code: Some(3), signal: None };
     assert_eq!(tokio::join!(child.ended(), child.ended()), (expected, expected));
 }
