@@ -1,8 +1,9 @@
 //! From the start to the end of a server: slow sources, new configurations, signals.
 
 use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::script::{says, server};
 use super::support::{Serving, bearer, eventually, head};
@@ -10,15 +11,34 @@ use crate::process::Folder;
 
 const BASICS: &str = "[[source]]\nid = \"basics\"\nprefix = \"\"\nbasics = true\n";
 
-/// A server that greets, and whose one tool sleeps for as long as it is told.
+/// A server that greets, and whose one tool sleeps until it is woken.
 fn sleeper() -> String {
-    let takes = r#"{"type": "object", "properties": {"seconds": {"type": "number"}}}"#;
-    let tools = format!(
-        r#"[{{"name": "nap", "description": "Sleeps.", "annotations": {{"readOnlyHint": True}},
-            "inputSchema": {takes}}}]"#
-    );
-    let rest = "time.sleep(asked['params']['arguments']['seconds'])";
-    server("", &tools, &[rest, &says("'rested'")].join("\n"))
+    let tools = r#"[{"name": "nap", "description": "Sleeps.", "annotations": {"readOnlyHint": True},
+            "inputSchema": {"type": "object"}}]"#;
+    let rest = "while not os.path.exists('woken'):\n    time.sleep(0.05)";
+    server("import os", tools, &[rest, &says("'rested'")].join("\n"))
+}
+
+/// Lets every sleeper of a server end.
+fn wake(serving: &Serving) {
+    serving.folder.write("woken", "");
+}
+
+/// Begins a call of a sleeper, with these further lines, and waits until it runs.
+fn nap(serving: &Serving, more: &[&str]) -> TcpStream {
+    let token = bearer(&serving.token);
+    let lines = [more, &[token.as_str(), "Content-Type: application/json"]].concat();
+    let head = head("POST", "/v1/calls", serving, &lines);
+    let mut stream = serving.connect();
+    write!(stream, "{head}Content-Length: {}\r\n\r\n{NAP}", NAP.len()).unwrap();
+    assert!(eventually(|| running(serving)[0]["calls"].is_array()));
+    stream
+}
+
+const NAP: &str = r#"{"calls":[{"name":"s__nap"}]}"#;
+
+fn running(serving: &Serving) -> Value {
+    serving.ask("GET", "/v1/calls", "").json()["running"].clone()
 }
 
 fn napping() -> Serving {
@@ -78,23 +98,16 @@ fn a_signal_lets_what_runs_end_and_leaves_no_child() {
         let mut serving = napping();
         let child = children(&serving);
         assert_eq!(child.len(), 1);
-        let body = json!({ "calls": [{ "name": "s__nap", "arguments": { "seconds": 2 } }] });
-        let body = body.to_string();
-        let lines = [bearer(&serving.token), "Content-Type: application/json".to_owned()];
-        let lines: Vec<_> = lines.iter().map(String::as_str).collect();
-        let head = head("POST", "/v1/calls", &serving, &lines);
-        let request = format!("{head}Content-Length: {}\r\n\r\n{body}", body.len());
-        let mut stream = serving.connect();
-        stream.write_all(request.as_bytes()).unwrap();
-        let running =
-            || serving.ask("GET", "/v1/calls", "").json()["running"][0]["calls"].is_array();
-        assert!(eventually(running));
+        let mut stream = nap(&serving, &[]);
         serving.signal(signal);
+        // Nobody new is let in while it waits for what runs.
+        assert!(eventually(|| TcpStream::connect(&serving.address).is_err()));
+        wake(&serving);
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         assert!(answer.contains("rested"), "{answer}");
         assert_eq!(serving.child.wait().unwrap().code(), Some(0));
-        assert!(std::net::TcpStream::connect(&serving.address).is_err());
+        assert!(TcpStream::connect(&serving.address).is_err());
         assert!(eventually(|| !std::path::Path::new(&format!("/proc/{}", child[0])).exists()));
     }
 }
@@ -102,50 +115,31 @@ fn a_signal_lets_what_runs_end_and_leaves_no_child() {
 #[test]
 fn a_batch_can_be_cancelled_by_its_caller_alone() {
     let serving = napping();
-    let lines = [bearer(&serving.token), "Content-Type: application/json".to_owned()];
-    let begin = |seconds: u32| {
-        let body = json!({ "calls": [{ "name": "s__nap", "arguments": { "seconds": seconds } }] });
-        let body = body.to_string();
-        let lines: Vec<_> = lines.iter().map(String::as_str).collect();
-        let head = head("POST", "/v1/calls", &serving, &lines);
-        let mut stream = serving.connect();
-        let request = format!("{head}Content-Length: {}\r\n\r\n{body}", body.len());
-        stream.write_all(request.as_bytes()).unwrap();
-        stream
-    };
-    let running = || serving.ask("GET", "/v1/calls", "").json()["running"].clone();
-    let mut stream = begin(30);
-    assert!(eventually(|| running()[0]["id"].is_string()));
-    let path = format!("/v1/calls/{}", running()[0]["id"].as_str().unwrap());
+    let mut stream = nap(&serving, &["Connection: close"]);
+    let path = format!("/v1/calls/{}", running(&serving)[0]["id"].as_str().unwrap());
     assert_eq!(serving.ask("GET", &path, "").status, 200);
     let other = serving.token_of("other");
     assert_eq!(serving.ask_as(&other, "DELETE", &path, "").problem(), "404 unknown-call");
     assert_eq!(serving.ask("DELETE", &path, "").json()["cancelled"], true);
-    let mut answer = vec![0; 4096];
-    let count = stream.read(&mut answer).unwrap();
-    let answer = String::from_utf8_lossy(&answer[..count]).into_owned();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
     assert!(answer.contains("\"error\":true"), "{answer}");
-    assert!(eventually(|| running() == json!([])));
+    assert!(eventually(|| running(&serving) == json!([])));
 }
 
 #[test]
 fn an_answer_is_kept_for_whoever_left_with_a_key() {
     let serving = napping();
     let key = "Idempotency-Key: left";
-    let lines = [bearer(&serving.token), "Content-Type: application/json".to_owned()];
-    let lines = [lines[0].as_str(), lines[1].as_str(), key];
-    let body = json!({ "calls": [{ "name": "s__nap", "arguments": { "seconds": 1.5 } }] });
-    let body = body.to_string();
-    let head = head("POST", "/v1/calls", &serving, &lines);
-    let mut stream = serving.connect();
-    let request = format!("{head}Content-Length: {}\r\n\r\n{body}", body.len());
-    stream.write_all(request.as_bytes()).unwrap();
-    let running = || serving.ask("GET", "/v1/calls", "").json()["running"].clone();
-    assert!(eventually(|| running()[0]["id"].is_string()));
-    let id = running()[0]["id"].clone();
+    let stream = nap(&serving, &[key]);
+    let id = running(&serving)[0]["id"].clone();
     drop(stream);
-    let again = || serving.send(&head, &body);
+    let token = bearer(&serving.token);
+    let head =
+        head("POST", "/v1/calls", &serving, &[key, &token, "Content-Type: application/json"]);
+    let again = || serving.send(&head, NAP);
     assert_eq!(again().problem(), "409 key-in-use");
+    wake(&serving);
     assert!(eventually(|| again().status == 200));
     assert_eq!((again().json()["id"].clone(), again().body.contains("rested")), (id, true));
 }
