@@ -43,17 +43,19 @@ pub(super) async fn follow(outside: Outside, house: Arc<House>, output: Output) 
 }
 
 async fn follow_file((mut file, wishes): (Configuration, Wished), house: &House, output: &Output) {
-    let (mut seen, mut distrusted) = (None, None);
+    let (mut seen, mut applied, mut distrusted) = (None, None, None);
     loop {
-        // What is written while it is read is read again.
+        // What is written while it is read is read again, and what is being written, such as the
+        // first half of a file whose second half forbids something, is read once it stands still.
         let now = config::stamp(&file.path);
-        if now != seen {
-            if now.is_none() {
-                output.note("the configuration is gone: the last one stays in force");
-            }
-            seen = now;
-            distrusted = reload((&mut file, &wishes), house, output).await;
-        } else if distrusted.as_ref().is_some_and(Wishes::is_trusted) {
+        let stands_still = now == seen;
+        if now.is_none() && !stands_still {
+            output.note("the configuration is gone: the last one stays in force");
+        }
+        seen = now;
+        let is_new = now != applied;
+        if stands_still && (is_new || distrusted.as_ref().is_some_and(Wishes::is_trusted)) {
+            applied = now;
             distrusted = reload((&mut file, &wishes), house, output).await;
         }
         tokio::time::sleep(PAUSE).await;

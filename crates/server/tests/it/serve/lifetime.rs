@@ -1,7 +1,9 @@
 //! From the start to the end of a server: slow sources, new configurations, signals.
 
+use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -90,6 +92,34 @@ fn a_new_configuration_comes_into_force_and_a_bad_one_does_not() {
     assert!(has("b__calculate"));
     serving.folder.write("crib.toml", BASICS);
     assert!(eventually(|| has("calculate")));
+}
+
+#[test]
+fn a_configuration_that_is_being_written_comes_into_force_as_a_whole() {
+    let folder = Folder::new();
+    folder.write("crib.toml", BASICS);
+    let serving = Serving::start_in(folder, &[]);
+    serving.hears("`basics`: ");
+    // The first half is a configuration as well, and lacks what the whole one forbids.
+    let mut file = File::create(serving.folder.path().join("crib.toml")).unwrap();
+    let mut write = |text: &str| file.write_all(text.as_bytes()).unwrap();
+    write(&BASICS.replace("\"\"", "\"b\""));
+    let (began, mut last, mut longest) = (Instant::now(), Instant::now(), Duration::ZERO);
+    while began.elapsed() < Duration::from_secs(3) {
+        std::thread::sleep(Duration::from_millis(50));
+        write("# More is to come.\n");
+        longest = longest.max(last.elapsed());
+        last = Instant::now();
+    }
+    write("[profile.late]\ndeny = [\"*\"]\n");
+    serving.hears("is in force: refitted `basics`");
+    let late = || serving.ask("GET", "/v1/tools?profile=late", "").json()["total"].clone();
+    assert!(eventually(|| late() == json!(0)));
+    // Whoever pauses for longer than the server looks has written a file of its own.
+    if longest < Duration::from_millis(900) {
+        let told = serving.told.lock().unwrap().clone();
+        assert_eq!(told.matches("is in force").count(), 1, "{told}");
+    }
 }
 
 #[test]
