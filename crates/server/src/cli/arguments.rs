@@ -107,7 +107,8 @@ An MCP client starts this itself: `toolcrib connect` prints what it wants to rea
 
 Example: toolcrib mcp crib.toml")]
     Mcp {
-        /// The configuration; without one, that of `--config`, else `crib.toml`, else harmless tools.
+        /// The configuration; without one, that of `--config`, else `crib.toml`, else a desk and
+        /// harmless tools.
         file: Option<PathBuf>,
     },
     /// List what the callers of a running server do: the calls that run, and the last that ended.
@@ -347,7 +348,8 @@ pub(super) struct TokenWords {
 /// Where to serve, and to whom.
 #[derive(Debug, Args)]
 pub(super) struct ServeWords {
-    /// The configuration; without one, that of `--config`, else `crib.toml`, else harmless tools.
+    /// The configuration; without one, that of `--config`, else `crib.toml`, else a desk and harmless
+    /// tools.
     pub(super) file: Option<PathBuf>,
     /// Where to listen; without it, as the configuration says, else 127.0.0.1:7411.
     #[arg(long, value_name = "ADDRESS:PORT")]

@@ -16,7 +16,7 @@ pub(in crate::cli) struct Global {
     #[arg(long, global = true)]
     pub(in crate::cli) json: bool,
     /// Where the tools come from. Without one, `crib.toml` where the command is run, if it is there;
-    /// else a small set of harmless tools.
+    /// else a calendar, tasks and mail of this machine, and a small set of harmless tools.
     #[arg(long, global = true, value_name = "FILE")]
     pub(in crate::cli) config: Option<PathBuf>,
     /// The profile of the configuration to work under.
