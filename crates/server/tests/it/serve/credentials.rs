@@ -93,7 +93,7 @@ fn wrong_claims(issuer: &Issuer) -> Vec<(&'static str, Value)> {
         ("no end", other("exp", Value::Null)),
         ("an end in words", other("exp", json!((now() + 600).to_string()))),
         ("an end before all time", other("exp", json!(-1))),
-        ("not yet", other("nbf", json!(now() + 120))),
+        ("not yet", other("nbf", json!(now() + 86_400))),
         ("made tomorrow", other("iat", json!(now() + 86_400))),
         ("nobody's", other("sub", Value::Null)),
         ("an empty name", other("sub", json!(""))),
