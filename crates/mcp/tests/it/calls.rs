@@ -85,7 +85,7 @@ async fn a_failure_says_what_kind_it_is() {
 #[tokio::test]
 async fn lines_are_bounded_and_a_long_one_costs_its_call_alone() {
     let mut settings = settings(&["legacy"]);
-    settings.timeouts.call = Duration::from_secs(2);
+    settings.timeouts.call = Duration::from_secs(6);
     let crib = crib(&source(settings)).await;
     let fits = 8 * 1024 * 1024 - 200;
     assert!(run(&crib, "huge", json!({"bytes": fits})).await.outcome.is_done());
@@ -115,13 +115,13 @@ async fn an_answer_that_cannot_be_read_ends_the_only_call_there_is_at_once() {
 #[tokio::test]
 async fn each_timeout_says_its_name_and_progress_extends_the_first() {
     let mut settings = settings(&["legacy"]);
-    settings.timeouts.call = Duration::from_millis(700);
-    settings.timeouts.longest_call = Duration::from_secs(2);
+    settings.timeouts.call = Duration::from_millis(1_500);
+    settings.timeouts.longest_call = Duration::from_secs(5);
     let crib = crib(&source(settings)).await;
     let (silent, moving, endless) = tokio::join!(
         run(&crib, "hang", json!({})),
-        run(&crib, "progress", json!({"pause": 350})),
-        run(&crib, "progress", json!({"pause": 600})),
+        run(&crib, "progress", json!({"pause": 500})),
+        run(&crib, "progress", json!({"pause": 1_300})),
     );
     assert!(failed(&silent).1.contains("`call_timeout`"), "{silent:?}");
     assert_eq!(moving.text(), "done");
@@ -135,14 +135,14 @@ async fn a_cancelled_call_leaves_nothing_behind_for_the_next() {
         let crib = crib(&source).await;
         let cancel = CancellationToken::new();
         let options = BatchOptions { cancel: cancel.clone(), ..BatchOptions::default() };
-        let arguments = json!({"pause": 500, "nonce": "first"});
+        let arguments = json!({"pause": 1_500, "nonce": "first"});
         let (given_up, ()) = tokio::join!(run_with(&crib, "late", arguments, options), async {
             tokio::time::sleep(Duration::from_millis(150)).await;
             cancel.cancel();
         });
         assert!(!given_up.outcome.is_done());
         // The answer to the first comes while the second waits for its own.
-        let second = run(&crib, "late", json!({"pause": 700, "nonce": "second"})).await;
+        let second = run(&crib, "late", json!({"pause": 1_700, "nonce": "second"})).await;
         assert_eq!(second.text(), r#"answer to "second""#);
         let told = |line: &String| line.starts_with("cancelled");
         assert!(source.status().stderr.iter().any(told), "{era}: {:?}", source.status());

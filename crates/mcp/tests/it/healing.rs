@@ -47,7 +47,7 @@ async fn calls_in_flight_end_when_their_server_dies() {
     let crib = crib(&source(settings(&["legacy"]))).await;
     let begun = Instant::now();
     let (hanging, _) = tokio::join!(run(&crib, "hang", json!({})), async {
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        tokio::time::sleep(Duration::from_millis(500)).await;
         run(&crib, "die", json!({})).await
     });
     let (kind, message) = failed(&hanging);

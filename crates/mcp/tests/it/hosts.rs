@@ -93,7 +93,7 @@ async fn a_log_line_is_for_the_only_call_there_is_or_for_nobody() {
     assert_eq!(host.heard(), [line]);
     let (one, two) = (Listener::with(&[]), Listener::with(&[]));
     tokio::join!(
-        heard_by(&crib, &one, "slow", json!({"pause": 400})),
+        heard_by(&crib, &one, "slow", json!({"pause": 2_000})),
         heard_by(&crib, &two, "log", json!({"nonce": 2, "pause": 600})),
     );
     assert_eq!((one.heard(), two.heard()), (vec![], vec![]));
@@ -121,7 +121,7 @@ async fn a_question_that_could_be_of_several_calls_is_nobodys() {
     let crib = crib(&source(settings(&["legacy"]))).await;
     let (one, two) = (Listener::with(&[Question::Form]), Listener::with(&[Question::Form]));
     let (_, answer) = tokio::join!(
-        heard_by(&crib, &one, "slow", json!({"pause": 800})),
+        heard_by(&crib, &one, "slow", json!({"pause": 3_000})),
         heard_by(&crib, &two, "ask", json!({"pause": 300})),
     );
     assert_eq!(answer, r#"{"action":"decline"}"#);

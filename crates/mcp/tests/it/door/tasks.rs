@@ -153,26 +153,33 @@ async fn a_call_that_takes_long_becomes_a_task_that_is_asked_for_its_result() {
 
 #[tokio::test]
 async fn progress_is_told_of_a_task_that_runs() {
-    let told = raw_tool(spec("told", Effect::Read), |_, context: CallContext| async move {
-        tokio::time::sleep(SOON * 2).await;
-        let progress = |done, message: Option<&str>| Progress {
-            done,
-            total: Some(4.0),
-            message: message.map(str::to_owned),
-        };
-        context.progress(progress(1.0, Some("On\u{202e} and on.")));
-        tokio::time::sleep(SOON * 4).await;
-        context.progress(progress(3.0, None));
-        context.cancelled().await;
-        ToolOutcome::Done(Content::default())
+    let go = Arc::new(Semaphore::new(0));
+    let gate = Arc::clone(&go);
+    let told = raw_tool(spec("told", Effect::Read), move |_, context: CallContext| {
+        let gate = Arc::clone(&gate);
+        async move {
+            let progress = |done, message: Option<&str>| Progress {
+                done,
+                total: Some(4.0),
+                message: message.map(str::to_owned),
+            };
+            for step in [progress(1.0, Some("On\u{202e} and on.")), progress(3.0, None)] {
+                gate.acquire().await.unwrap().forget();
+                context.progress(step);
+            }
+            context.cancelled().await;
+            ToolOutcome::Done(Content::default())
+        }
     });
     let url = open(Crib::of(Toolset::of([told]).unwrap()), &[], settings()).await;
     let id = begin(&url, "ann", "told", takes()).await;
+    go.add_permits(1);
     let mut heard = Vec::new();
     while heard.last() != Some(&json!("3 of 4")) {
         let message = get(&url, "ann", &id).await["statusMessage"].clone();
         if !message.is_null() && heard.last() != Some(&message) {
             heard.push(message);
+            go.add_permits(1);
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }

@@ -125,7 +125,7 @@ async fn a_task_hears_of_an_approval_that_was_given_elsewhere() {
 async fn a_task_whose_ticket_has_expired_says_so() {
     let oracle = Oracle::default();
     let tools = Toolset::of([oracle.echo("wipe", Effect::Destroy)]).unwrap();
-    let limits = CribLimits { ticket_lifetime: Duration::from_secs(1), ..CribLimits::default() };
+    let limits = CribLimits { ticket_lifetime: Duration::from_secs(4), ..CribLimits::default() };
     let url = open(Crib::builder().limits(limits).build_fixed(tools), &[], settings()).await;
     let id = begin(&url, "ann", "wipe", asks()).await;
     until(&url, &id, "input_required").await;
