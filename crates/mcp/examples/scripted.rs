@@ -197,6 +197,8 @@ impl Server {
             "deep" => {
                 let depth = usize::try_from(number("depth")).unwrap();
                 let nested = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+                // Or what is no JSON at all.
+                let nested = arguments["raw"].as_str().unwrap_or(&nested);
                 let text = format!(
                     r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[],"x":{nested}}}}}"#
                 );

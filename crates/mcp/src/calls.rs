@@ -16,7 +16,7 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use hear::level;
-pub(crate) use slot::{End, Slot};
+pub(crate) use slot::{End, NO_PROTOCOL, Slot};
 
 /// Questions of one server that may wait for an answer at the same time.
 const MOST_QUESTIONS: usize = 32;

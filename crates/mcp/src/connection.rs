@@ -272,14 +272,14 @@ fn fault(error: ServiceError, slot: &Slot) -> Fault {
     let gone = |why: &str| {
         if slot.was_sent() { Fault::broken(why) } else { Fault::unreachable(why) }
     };
+    // The SDK says it, or we do: what came back cannot be read.
+    if let (ServiceError::McpError(_), Some(why)) = (&error, slot.odd()) {
+        return Fault::Unreadable(why);
+    }
     match error {
         ServiceError::McpError(error) if slot.was_refused() => {
             let (message, data) = (error.message.into_owned(), error.data);
             Fault::Refused { code: error.code.0, message, data }
-        }
-        // The SDK says it, or we do: what came back is none of the protocol.
-        ServiceError::McpError(_) if slot.is_odd() => {
-            Fault::Unreadable("it is none of the protocol")
         }
         ServiceError::McpError(error) => gone(&error.message),
         ServiceError::TransportSend(error) => http::fault::of_transport(error, slot.was_sent()),

@@ -132,7 +132,7 @@ impl Direct {
                 let (message, data) = (error.message.into_owned(), error.data);
                 Err(Fault::Refused { code: error.code.0, message, data })
             }
-            Some(End::Odd) => Err(Fault::Unreadable("it is none of the protocol")),
+            Some(End::Odd(why)) => Err(Fault::Unreadable(why)),
             None => Err(Fault::broken("the server closed it")),
         }
     }

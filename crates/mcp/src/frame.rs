@@ -8,6 +8,8 @@ use serde_json::{Map, Value};
 
 /// Longest line or event, in bytes.
 pub(crate) const LONGEST: usize = 8 * 1024 * 1024;
+/// What is said of one that is longer.
+pub(crate) const TOO_LARGE: &str = "it is larger than 8 MiB";
 /// Deepest nesting of objects and arrays.
 pub(crate) const DEEPEST: usize = 64;
 
@@ -15,12 +17,17 @@ pub(crate) const DEEPEST: usize = 64;
 pub(crate) enum Unreadable {
     #[error("a message is nested deeper than {DEEPEST} levels")]
     TooDeep,
+    #[error("an answer is no JSON")]
+    NoAnswer,
     #[error("a message is no JSON")]
     NoJson(#[source] serde_json::Error),
 }
 
 pub(crate) fn read(text: &[u8]) -> Result<Value, Unreadable> {
-    serde_json::from_slice(readable(text)?).map_err(Unreadable::NoJson)
+    let text = readable(text)?;
+    serde_json::from_slice(text).map_err(|error| {
+        if looks_like_an_answer(text) { Unreadable::NoAnswer } else { Unreadable::NoJson(error) }
+    })
 }
 
 /// The same of a page of a list, whose entries under this key of the result are kept as the text
@@ -37,6 +44,19 @@ fn readable(text: &[u8]) -> Result<&[u8], Unreadable> {
     // A byte order mark is allowed to be there, and to be ignored.
     let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
     if is_deeper_than(text, DEEPEST) { Err(Unreadable::TooDeep) } else { Ok(text) }
+}
+
+/// Some writers of JSON let through what none may read, such as `NaN` and one half of a pair of
+/// surrogates (Python's does both), and somebody waits for that answer. A line of a log that went
+/// astray looks like none.
+fn looks_like_an_answer(text: &[u8]) -> bool {
+    let has = |word: &[u8]| text.windows(word.len()).any(|part| part == word);
+    let text = text.trim_ascii();
+    text.starts_with(b"{")
+        && text.ends_with(b"}")
+        && has(b"\"jsonrpc\"")
+        && has(b"\"result\"")
+        && !has(b"\"method\"")
 }
 
 /// Reads a value of which what stands at the end of this path is left as text.
@@ -133,6 +153,19 @@ mod tests {
         );
         for broken in ["{", "[]", r#"{"result":[]}"#, r#"{"result":{"tools":[}}"#, "{} {}"] {
             assert!(read_page(broken.as_bytes(), "tools").is_err(), "{broken}");
+        }
+    }
+
+    #[test]
+    fn an_answer_that_is_no_json_is_told_from_noise() {
+        for spoilt in [r"NaN", r#""\ud800""#, "-Infinity"] {
+            let answer = format!(r#"{{"jsonrpc": "2.0", "id": 1, "result": {{"x": {spoilt}}}}}"#);
+            assert!(matches!(read(answer.as_bytes()), Err(Unreadable::NoAnswer)), "{answer}");
+            let told = answer.replace("\"id\": 1", "\"method\": \"notifications/message\"");
+            assert!(matches!(read(told.as_bytes()), Err(Unreadable::NoJson(_))), "{told}");
+        }
+        for noise in ["{'jsonrpc': 'result'}", "INFO {\"jsonrpc\": \"result\"}", "{\"a\": NaN}"] {
+            assert!(matches!(read(noise.as_bytes()), Err(Unreadable::NoJson(_))), "{noise}");
         }
     }
 }

@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::Mutex;
 
 use crate::calls::Calls;
-use crate::frame::Unreadable;
+use crate::frame::{self, Unreadable};
 use line::{Line, Lines};
 pub(crate) use probe::Probe;
 
@@ -105,7 +105,12 @@ impl<R: AsyncRead + Send + Unpin> Pipes<R> {
                         }
                     }
                     Err(Unreadable::TooDeep) => {
-                        if let Some(seen) = self.calls.spoiled() {
+                        if let Some(seen) = self.calls.spoiled("it is nested too deep") {
+                            return Some(seen);
+                        }
+                    }
+                    Err(Unreadable::NoAnswer) => {
+                        if let Some(seen) = self.calls.spoiled("it is no JSON") {
                             return Some(seen);
                         }
                     }
@@ -113,7 +118,7 @@ impl<R: AsyncRead + Send + Unpin> Pipes<R> {
                     Err(Unreadable::NoJson(_)) => {}
                 },
                 Line::TooLong => {
-                    if let Some(seen) = self.calls.spoiled() {
+                    if let Some(seen) = self.calls.spoiled(frame::TOO_LARGE) {
                         return Some(seen);
                     }
                 }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use toolcrib_core::{LogEntry, LogLevel, Progress};
 
-use super::{Asked, Calls, End, MOST_QUESTIONS, Slot};
+use super::{Asked, Calls, End, MOST_QUESTIONS, NO_PROTOCOL, Slot};
 use crate::frame::{self, Unreadable};
 
 /// Longest text of a report of progress, in characters.
@@ -62,18 +62,18 @@ impl Calls {
         }
     }
 
-    /// Something came that is too large to be read, and nobody can tell for whom. If only one waits
-    /// it was for that one; else the time of whoever it was for runs out.
-    pub(crate) fn spoiled(&self) -> Option<ServerJsonRpcMessage> {
+    /// Something came that is too large to be read, as `why` says, and nobody can tell for whom. If
+    /// only one waits it was for that one; else the time of whoever it was for runs out.
+    pub(crate) fn spoiled(&self, why: &'static str) -> Option<ServerJsonRpcMessage> {
         let mut table = self.table();
         let id = table.by_id.keys().next().filter(|_| table.by_id.len() == 1)?.clone();
         let slot = table.by_id.remove(&id)?;
         drop(table);
         if slot.is_direct() {
-            slot.end(End::Odd);
+            slot.end(End::Odd(why));
             return None;
         }
-        slot.answer(None);
+        slot.is_unreadable(why);
         Some(unreadable(id))
     }
 
@@ -92,7 +92,7 @@ impl Calls {
             slot.end(match (error, fields.remove("result")) {
                 (Some(error), _) => End::Refused(fault(&error)),
                 (None, Some(Value::Object(result))) => End::Result(result),
-                (None, _) => End::Odd,
+                (None, _) => End::Odd(NO_PROTOCOL),
             });
             return None;
         }
@@ -114,9 +114,9 @@ impl Calls {
             });
         }
         match (slot, fields.remove("result")) {
-            (Some(slot), Some(Value::Object(result))) => slot.answer(Some(result)),
+            (Some(slot), Some(Value::Object(result))) => slot.answer(result),
             (Some(slot), _) => {
-                slot.answer(None);
+                slot.is_unreadable(NO_PROTOCOL);
                 return Some(unreadable(id));
             }
             // Too late: who asked has given up. The SDK forgets it too.

@@ -26,9 +26,12 @@ pub(crate) enum End {
     Result(Map<String, Value>),
     /// An error of the server.
     Refused(ErrorData),
-    /// Something that is none of the protocol.
-    Odd,
+    /// Something that cannot be read, and why.
+    Odd(&'static str),
 }
+
+/// Why an answer of no shape that is known cannot be read.
+pub(crate) const NO_PROTOCOL: &str = "it is none of the protocol";
 
 #[derive(Default)]
 struct State {
@@ -46,8 +49,8 @@ enum Heard {
     Result(Map<String, Value>),
     /// An error that the server made, and not the SDK.
     Error,
-    /// Something that is none of the protocol.
-    Odd,
+    /// Something that cannot be read, and why.
+    Odd(&'static str),
 }
 
 impl Slot {
@@ -144,18 +147,25 @@ impl Slot {
         state.names.take()
     }
 
-    /// `None`: what came is no result.
-    pub(super) fn answer(&self, answer: Option<Map<String, Value>>) {
-        self.state().heard = answer.map_or(Heard::Odd, Heard::Result);
+    pub(super) fn answer(&self, answer: Map<String, Value>) {
+        self.state().heard = Heard::Result(answer);
+    }
+
+    /// What came cannot be read.
+    pub(super) fn is_unreadable(&self, why: &'static str) {
+        self.state().heard = Heard::Odd(why);
     }
 
     pub(super) fn refused(&self) {
         self.state().heard = Heard::Error;
     }
 
-    /// Whether what came is no result.
-    pub(crate) fn is_odd(&self) -> bool {
-        matches!(self.state().heard, Heard::Odd)
+    /// Why what came cannot be read, if that is so.
+    pub(crate) fn odd(&self) -> Option<&'static str> {
+        match self.state().heard {
+            Heard::Odd(why) => Some(why),
+            Heard::Nothing | Heard::Result(_) | Heard::Error => None,
+        }
     }
 
     /// Whether an error of this request came from the server; others are the SDK's own.

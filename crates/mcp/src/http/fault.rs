@@ -5,6 +5,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpError;
 
 use super::exchange::WireError;
 use crate::fault::Fault;
+use crate::frame;
 use crate::oauth::OAuthError;
 
 /// `was_sent`: whether the server may have seen the request.
@@ -53,7 +54,7 @@ pub(super) fn of_wire(error: WireError, broken: Fault) -> Fault {
             Fault::Unauthorized { why, cause: None }
         }
         WireError::Unreadable(what) => Fault::Unreadable(what),
-        WireError::TooLarge => Fault::Unreadable("it is larger than 8 MiB"),
+        WireError::TooLarge => Fault::Unreadable(frame::TOO_LARGE),
         WireError::Silent => broken,
         WireError::Broken(cause) => broken.because(cause),
     }

@@ -103,11 +103,16 @@ async fn lines_are_bounded_and_a_long_one_costs_its_call_alone() {
 async fn an_answer_that_cannot_be_read_ends_the_only_call_there_is_at_once() {
     let crib = crib(&source(settings(&["modern"]))).await;
     let begun = Instant::now();
-    for (name, arguments) in
-        [("huge", json!({"bytes": 9 * 1024 * 1024})), ("deep", json!({"depth": 2_000}))]
-    {
+    for (name, arguments, why) in [
+        ("huge", json!({"bytes": 9 * 1024 * 1024}), "it is larger than 8 MiB"),
+        ("deep", json!({"depth": 2_000}), "it is nested too deep"),
+        // As the JSON of Python is written, for what is no number and for half a letter.
+        ("deep", json!({"raw": "NaN"}), "it is no JSON"),
+        ("deep", json!({"raw": r#""a \ud800 b""#}), "it is no JSON"),
+    ] {
         let (kind, message) = failed(&run(&crib, name, arguments).await);
         assert_eq!(kind, ErrorKind::UnknownOutcome, "{message}");
+        assert!(message.contains(why), "{message}");
     }
     assert!(begun.elapsed() < Duration::from_secs(20));
 }
