@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use flate2::read::GzDecoder;
 use serde_json::{Value, json};
@@ -85,13 +86,19 @@ impl Shop {
         folder.write("crib.toml", &format!(
             "discovery = \"lazy\"\neager = [\"clock__time_now\"]\n\
              allow = [\"*\"]\nask = [\"effect:destroy\"]\ndeny = [\"post__list_stamps\"]\n\
-             [[source]]\nid = \"github\"\nopenapi = {{ document = \"github.json\", base_url = \"{}\" }}\n\
+             [[source]]\nid = \"github\"\ntimeout = \"2m\"\nopenapi = {{ document = \"github.json\", base_url = \"{}\" }}\n\
              [[source]]\nid = \"garden\"\nmcp = {{ command = [\"python3\", \"garden.py\"], cwd = \".\" }}\n\
              [[source]]\nid = \"post\"\nmcp = {{ command = [\"python3\", \"post.py\"], cwd = \".\" }}\n\
              [[source]]\nid = \"clock\"\nbasics = true\n",
             api.url
         ));
-        let serving = Serving::start_in(folder, &[]);
+        let serving = Serving::starting_in(folder, &[]);
+        // A busy machine needs a minute for twelve hundred operations that nothing has optimised.
+        let until = Instant::now() + Duration::from_mins(3);
+        while !is_loaded(&serving) {
+            assert!(Instant::now() < until, "{}", serving.ask("GET", "/v1/sources", "").body);
+            std::thread::sleep(Duration::from_millis(200));
+        }
         Self { api, serving }
     }
 
@@ -99,6 +106,16 @@ impl Shop {
     fn asked(&self, line: &str) -> usize {
         self.api.asked().iter().filter(|asked| asked.starts_with(line)).count()
     }
+}
+
+/// Whether every source has told its tools, and the tools of each are found.
+fn is_loaded(serving: &Serving) -> bool {
+    let found = |path: &str| serving.ask("GET", path, "").json()["total"].as_u64() > Some(0);
+    let words = [("github", "branches"), ("garden", "greenhouse"), ("post", "fax")];
+    words.iter().all(|(source, word)| {
+        found(&format!("/v1/tools?source={source}&limit=1"))
+            && found(&format!("/v1/tools?source={source}&limit=1&q={word}"))
+    })
 }
 
 /// One that speaks a protocol with the crib.
