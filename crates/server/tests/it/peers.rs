@@ -1,5 +1,6 @@
 //! The command line over servers that others wrote, as they come from their registries.
 
+use std::fs::File;
 use std::io::Write as _;
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -65,14 +66,19 @@ impl Peers {
         .concat()
     }
 
-    /// A mock of an API, listening where Prism does if nobody says otherwise.
+    /// A mock of an API, listening where Prism does if nobody says otherwise, as the README has it;
+    /// there the server of that chapter listens where it does by itself. Another run of the tests
+    /// on this machine waits until both are gone.
     pub(crate) fn mock(&self, folder: &Folder, document: &str) -> Mock {
+        let turn = File::create(std::env::temp_dir().join("toolcrib-test-ports")).unwrap();
+        turn.lock().unwrap();
         let path = format!("{}:/usr/bin:/bin", self.modules.join(".bin").display());
         #[expect(clippy::disallowed_methods, reason = "the mock is a program")]
         let mut command = std::process::Command::new(self.modules.join(".bin/prism"));
         command.args(["mock", document]).current_dir(folder.path()).env("PATH", path);
         let quiet = std::process::Stdio::null;
-        let mock = Mock(command.stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn().unwrap());
+        let started = command.stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn();
+        let mock = Mock { child: started.unwrap(), _turn: Some(turn) };
         let until = Instant::now() + Duration::from_mins(1);
         while TcpStream::connect("127.0.0.1:4010").is_err() {
             assert!(Instant::now() < until, "the mock does not listen");
@@ -88,13 +94,16 @@ impl Peers {
     }
 }
 
-/// Ends with its owner.
-pub(crate) struct Mock(std::process::Child);
+/// Ends with its owner, and whoever waits for its turn goes on then.
+pub(crate) struct Mock {
+    child: std::process::Child,
+    _turn: Option<File>,
+}
 
 impl Drop for Mock {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -214,7 +223,8 @@ fn serve(peers: &Peers, folder: &Folder, port: u16) -> Mock {
     let mut command = std::process::Command::new(&peers.python);
     let quiet = std::process::Stdio::null;
     command.args(["server.py", &port.to_string()]).current_dir(folder.path());
-    let server = Mock(command.stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn().unwrap());
+    let started = command.stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn();
+    let server = Mock { child: started.unwrap(), _turn: None };
     let until = Instant::now() + Duration::from_mins(1);
     while TcpStream::connect(("127.0.0.1", port)).is_err() {
         assert!(Instant::now() < until, "the server does not listen");
