@@ -25,6 +25,7 @@ mod outgoing;
 mod reading;
 mod result;
 mod running;
+mod screen;
 mod seal;
 mod sessions;
 mod settings;

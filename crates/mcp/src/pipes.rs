@@ -16,7 +16,7 @@ use tokio::sync::Mutex;
 
 use crate::calls::Calls;
 use crate::frame::{self, Unreadable};
-use line::{Line, Lines};
+pub(crate) use line::{Line, Lines};
 pub(crate) use probe::Probe;
 
 /// Messages of one batch array (revision 2025-03-26) that are taken in.

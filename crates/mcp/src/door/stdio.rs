@@ -8,11 +8,14 @@ use rmcp::ServiceExt as _;
 use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, duplex,
 };
+use tokio::sync::Mutex;
+use tokio_util::task::AbortOnDropHandle;
 use toolcrib_core::Caller;
 use uuid::Uuid;
 
 use super::attentive::Attentive;
 use super::desk::{Desk, Entrance, Room};
+use super::screen::screen;
 
 /// Bytes on their way out that the client has not taken yet.
 const BUFFER: usize = 64 * 1024;
@@ -50,11 +53,16 @@ pub(super) async fn serve(
         key: None,
     };
     let (reader, writer) = pipes;
+    let writer = Arc::new(Mutex::new(writer));
     // Of each end one way is used; a dropped end is the end of the messages at the other.
     let (messages, sent) = duplex(BUFFER);
-    let out = tokio::spawn(pass_on(Arc::clone(&room), messages, writer));
+    let out = tokio::spawn(pass_on(Arc::clone(&room), messages, Arc::clone(&writer)));
+    let (onward, screened) = duplex(BUFFER);
+    let largest = room.settings.largest_request;
+    let screening = async move { screen(reader, onward, &writer, largest).await };
+    let _screening = AbortOnDropHandle::new(tokio::spawn(screening));
     let desk = Attentive(Desk::new(room, Some(entrance)));
-    let served = desk.serve((reader, sent)).await;
+    let served = Box::pin(desk.serve((screened, sent))).await;
     let served = match served {
         Ok(served) => served,
         // It hung up before it said anything.
@@ -71,12 +79,14 @@ pub(super) async fn serve(
 async fn pass_on(
     room: Arc<Room>,
     messages: impl AsyncRead + Unpin,
-    mut writer: impl AsyncWrite + Unpin,
+    writer: Arc<Mutex<impl AsyncWrite + Unpin>>,
 ) -> std::io::Result<()> {
     let mut messages = BufReader::new(messages);
     loop {
         let mut line = Vec::new();
-        if messages.read_until(b'\n', &mut line).await? == 0 {
+        let read = messages.read_until(b'\n', &mut line).await?;
+        let mut writer = writer.lock().await;
+        if read == 0 {
             return writer.shutdown().await;
         }
         writer.write_all(&room.whole.restore(Bytes::from(line))).await?;

@@ -8,14 +8,14 @@ const READ_AT_ONCE: usize = 64 * 1024;
 /// A buffer that grew beyond this is given back after its line.
 const KEPT: usize = 256 * 1024;
 
-pub(super) enum Line<'a> {
+pub(crate) enum Line<'a> {
     Whole(&'a [u8]),
     TooLong,
     End,
 }
 
 /// Reads lines; dropping a read loses nothing.
-pub(super) struct Lines<R> {
+pub(crate) struct Lines<R> {
     reader: BufReader<R>,
     line: Vec<u8>,
     /// The line in `line` was given out and is to go.
@@ -25,12 +25,12 @@ pub(super) struct Lines<R> {
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
-    pub(super) fn new(reader: R) -> Self {
+    pub(crate) fn new(reader: R) -> Self {
         let reader = BufReader::with_capacity(READ_AT_ONCE, reader);
         Self { reader, line: Vec::new(), given: false, skipping: false }
     }
 
-    pub(super) async fn next(&mut self) -> Line<'_> {
+    pub(crate) async fn next(&mut self) -> Line<'_> {
         if std::mem::take(&mut self.given) {
             self.line.clear();
             self.line.shrink_to(KEPT);

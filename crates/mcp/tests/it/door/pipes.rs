@@ -90,6 +90,39 @@ async fn an_older_client_greets_calls_cancels_and_hangs_up() {
 }
 
 #[tokio::test]
+async fn what_cannot_be_read_is_answered_and_costs_itself_alone() {
+    let settings = DoorSettings { largest_request: 100_000, ..DoorSettings::default() };
+    let mut pipe = Pipe::within(&Oracle::default(), settings);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": { "name": "t", "version": "1" },
+    });
+    let list = json!({
+        "jsonrpc": "2.0", "id": 9, "method": "tools/list", "params": { "_meta": meta },
+    });
+    let list = list.to_string();
+    let deep = format!(r#"{{"id":4,"x":{}{}}}"#, "[".repeat(100), "]".repeat(100));
+    let long = format!(r#"{{"id":5,"x":"{}"}}"#, "a".repeat(100_000));
+    for (line, code, id, told) in [
+        (r#"{"id":1,"x":NaN}"#, -32700, Value::Null, "not valid JSON"),
+        ("garbage", -32700, Value::Null, "not valid JSON"),
+        (r#"{"id":2,"method":"ping","method":"tools/list"}"#, -32600, json!(2), "`method`"),
+        ("7", -32600, Value::Null, "one JSON object"),
+        (&deep, -32600, json!(4), "deep"),
+        (&long, -32600, Value::Null, "larger than 100000 bytes"),
+    ] {
+        pipe.writer.write_all(format!("{line}\n{list}\n").as_bytes()).await.unwrap();
+        let refused = pipe.hear().await;
+        assert_eq!((&refused["error"]["code"], &refused["id"]), (&json!(code), &id), "{refused}");
+        let words = refused["error"]["message"].as_str().unwrap();
+        assert!(words.contains(told), "{words}");
+        assert_eq!(pipe.hear().await["id"], 9, "{line:.80}");
+    }
+    pipe.hang_up().await;
+}
+
+#[tokio::test]
 async fn a_modern_client_needs_no_greeting() {
     let oracle = Oracle::default();
     let mut pipe = Pipe::to(&oracle);
