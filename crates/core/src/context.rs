@@ -8,8 +8,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call::CallKey;
 use crate::caller::Caller;
+use crate::errand::Errand;
 use crate::host::{Ask, Host, LogEntry, Question, Unanswered};
 use crate::library::Refusal;
+use crate::name::SourceId;
 use crate::outcome::{ErrorKind, ToolError};
 use crate::plan::Plan;
 use crate::trace::Trace;
@@ -27,6 +29,8 @@ pub struct CallContext {
     pub(crate) host: Option<Arc<dyn Host>>,
     pub(crate) witness: Option<Arc<dyn Witness>>,
     pub(crate) trace: Option<Trace>,
+    /// Where the tool comes from; `None`: nobody records what is asked of others for the call.
+    pub(crate) recorded: Option<SourceId>,
     /// Of tools that stand beside the catalog.
     pub(crate) plan: Option<Plan>,
 }
@@ -84,9 +88,16 @@ impl CallContext {
         self.session.as_deref()
     }
 
-    /// Where the call stands in a trace, for whoever does a part of it; `None`: nobody traces.
+    /// Where the call stands in a trace; `None`: nobody traces. What is asked of others for the
+    /// call has a place of its own: see [`CallContext::errand`].
     pub fn trace(&self) -> Option<Trace> {
         self.trace.filter(|trace| trace.goes_on())
+    }
+
+    /// Begins a request to somebody else, who does a part of the call. `name`: what is asked for,
+    /// without anything that an argument says (`tools/call look`, `GET /pets/{id}`).
+    pub fn errand(&self, name: impl FnOnce() -> String) -> Errand {
+        Errand::begin(self, name)
     }
 
     pub fn progress(&self, progress: Progress) {

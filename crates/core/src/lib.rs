@@ -18,6 +18,7 @@ mod catalog;
 mod content;
 mod context;
 mod effect;
+mod errand;
 mod fingerprint;
 mod host;
 mod ledger;
@@ -51,6 +52,7 @@ pub use catalog::{Assembly, Catalog, Listed, Quarantine, Quarantined, Shelf};
 pub use content::{Content, Excerpt, IntoContent, Json, Part, Reference};
 pub use context::{CallContext, Progress};
 pub use effect::{Effect, Hints};
+pub use errand::{Errand, Note, Returned};
 pub use fingerprint::Fingerprint;
 pub use host::{Ask, Host, LogEntry, LogLevel, Question, Unanswered};
 pub use ledger::{

@@ -8,6 +8,7 @@ use crate::call::CallKey;
 use crate::caller::Caller;
 use crate::catalog::Listed;
 use crate::context::Progress;
+use crate::errand::Returned;
 use crate::fingerprint::Fingerprint;
 use crate::ledger::LedgerError;
 use crate::outcome::ToolOutcome;
@@ -26,6 +27,11 @@ pub trait Witness: Send + Sync {
 
     /// A call is over; must return at once.
     fn ended(&self, call: Over<'_>);
+
+    /// What was asked of somebody else for a call is over; must return at once. A call that was
+    /// given up may hear of it after its own end. It is told of calls alone whose traces are
+    /// recorded, and whoever records those records this too: the other side was told its place.
+    fn returned(&self, _errand: Returned<'_>) {}
 
     /// A call tells how far it is; must return at once.
     fn progress(&self, _call: CallKey, _progress: &Progress) {}

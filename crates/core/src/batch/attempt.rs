@@ -23,6 +23,7 @@ use crate::ledger::{Attempt, Ending};
 use crate::limits::FOREVER;
 use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
 use crate::tool::Arguments;
+use crate::trace::Trace;
 
 /// The attempts of one call.
 pub(super) struct Attempts<'a> {
@@ -75,6 +76,8 @@ impl<'a> Attempts<'a> {
         let deadline = Instant::now() + timeout.min(FOREVER);
         // A tool may take as long as somebody listens, which is beyond what anybody waits.
         let late = if reads { Duration::ZERO } else { limits.late.min(FOREVER) };
+        let (witness, trace) = (batch.gate.marks.witness.clone(), watch.trace());
+        let is_recorded = witness.is_some() && trace.is_some_and(Trace::is_sampled);
         let context = CallContext {
             caller: Arc::clone(batch.plan.caller()),
             key,
@@ -83,8 +86,9 @@ impl<'a> Attempts<'a> {
             cancel: own.clone(),
             session: batch.plan.session().cloned(),
             host: batch.host.clone(),
-            witness: batch.gate.marks.witness.clone(),
-            trace: watch.trace(),
+            witness,
+            trace,
+            recorded: is_recorded.then(|| tool.spec.origin.source.clone()),
             plan: batch.plan.is_beside(tool).then(|| batch.plan.clone()),
         };
         watch.starts(deadline);

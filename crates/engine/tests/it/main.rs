@@ -12,6 +12,7 @@ mod batch_faults;
 mod batch_properties;
 mod catalog;
 mod discovery;
+mod errands;
 mod library;
 mod lock;
 mod lock_properties;
