@@ -16,11 +16,12 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use toolcrib_child::{Child, StderrTail};
-use toolcrib_core::CallContext;
+use toolcrib_core::{CallContext, Errand, Note, Trace};
 
 use crate::calls::{Calls, Slot};
 use crate::capabilities::capabilities;
 use crate::direct::Direct;
+use crate::errand;
 use crate::facts::Facts;
 use crate::fault::{Fault, Phase};
 use crate::http;
@@ -33,6 +34,8 @@ pub(crate) struct Connection {
     pub(crate) calls: Arc<Calls>,
     /// Of what goes around the SDK, where something may.
     pub(crate) direct: Option<Direct>,
+    /// Where the server is, for whoever records what is asked of it.
+    pub(crate) way: Arc<[Note]>,
     /// Ends the connection when it is cancelled, and is cancelled when it has ended.
     pub(crate) stop: CancellationToken,
     pub(crate) program: Option<Program>,
@@ -66,6 +69,9 @@ pub(crate) struct Waits {
     /// In all.
     pub(crate) until: (Phase, Instant, Duration),
 }
+
+/// A method, its parameters, and what the request says of itself.
+type Message = (&'static str, Map<String, Value>, Option<RequestMetaObject>);
 
 impl Connection {
     pub(crate) fn is_closed(&self) -> bool {
@@ -119,14 +125,31 @@ impl Connection {
         context: Option<&CallContext>,
         waits: &Waits,
     ) -> Result<Map<String, Value>, Fault> {
-        if let Some(direct) = self.direct.as_ref().filter(|direct| direct.takes(method, &params)) {
-            return self.around(direct, (method, params), context, waits).await;
+        let errand = context.map(|context| errand::begin(self, (method, &params), context));
+        let meta = self.meta(context, errand.as_ref().and_then(Errand::trace));
+        let direct = self.direct.as_ref().filter(|direct| direct.takes(method, &params));
+        let message = (method, params, meta);
+        let answered = match direct {
+            Some(direct) => self.around(direct, message, context, waits).await,
+            None => self.by_sdk(message, context, waits).await,
+        };
+        if let Some(errand) = errand {
+            errand::end(errand, &answered);
         }
+        answered
+    }
+
+    async fn by_sdk(
+        &self,
+        (method, params, meta): Message,
+        context: Option<&CallContext>,
+        waits: &Waits,
+    ) -> Result<Map<String, Value>, Fault> {
         let slot = Arc::new(Slot::new(context.cloned()).of_page(list::key(method)));
         let mut request = CustomRequest::new(method, Some(Value::Object(params)));
         request.extensions.insert(Arc::clone(&slot));
         let mut options = PeerRequestOptions::default();
-        if let Some(meta) = self.meta(context) {
+        if let Some(meta) = meta {
             options = options.with_meta(meta);
         }
         self.in_flight.fetch_add(1, Ordering::AcqRel);
@@ -156,13 +179,13 @@ impl Connection {
     async fn around(
         &self,
         direct: &Direct,
-        (method, params): (&'static str, Map<String, Value>),
+        (method, params, meta): Message,
         context: Option<&CallContext>,
         waits: &Waits,
     ) -> Result<Map<String, Value>, Fault> {
         let (slot, end) = Slot::direct(context.cloned());
         let slot = Arc::new(slot.of_page(list::key(method)));
-        let (id, message) = direct.message(method, params, self.meta(context).as_ref(), &slot);
+        let (id, message) = direct.message(method, params, meta.as_ref(), &slot);
         self.in_flight.fetch_add(1, Ordering::AcqRel);
         let mut sent = Sent { connection: self, slot: &slot, id: Some(id) };
         let answer = direct.exchange(message, &slot, end);
@@ -218,14 +241,18 @@ impl Connection {
 
     /// What a request says of itself besides what the SDK says for all of them: in the new era what
     /// can be answered, and where it stands in a trace.
-    fn meta(&self, context: Option<&CallContext>) -> Option<RequestMetaObject> {
+    fn meta(
+        &self,
+        context: Option<&CallContext>,
+        trace: Option<Trace>,
+    ) -> Option<RequestMetaObject> {
         let context = context?;
         let mut meta = RequestMetaObject::new();
         if self.facts.is_modern {
             meta.set_client_capabilities(capabilities(context.answers()));
             meta.insert("io.modelcontextprotocol/logLevel".to_owned(), Value::from("info"));
         }
-        if let Some(trace) = context.trace() {
+        if let Some(trace) = trace {
             meta.set_traceparent(trace.to_string());
         }
         (!meta.is_empty()).then_some(meta)

@@ -18,6 +18,7 @@ mod capabilities;
 mod connection;
 mod direct;
 mod door;
+mod errand;
 mod facts;
 mod fault;
 mod frame;

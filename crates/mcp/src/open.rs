@@ -13,12 +13,13 @@ use rmcp::transport::Transport;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use toolcrib_child::{Child, SpawnError};
-use toolcrib_core::{CallContext, Question};
+use toolcrib_core::{CallContext, Note, Question};
 
 use crate::calls::{Calls, News};
 use crate::capabilities::EVERYTHING;
 use crate::connection::{Connection, Program};
 use crate::direct::{Direct, Line};
+use crate::errand;
 use crate::facts::Facts;
 use crate::fault::{Fault, Phase, chain};
 use crate::http::parameters::Mirrors;
@@ -32,6 +33,7 @@ pub(crate) struct Opener {
     pub(crate) settings: ServerSettings,
     inherited: Vec<(String, String)>,
     http: Option<Result<Http, String>>,
+    way: Arc<[Note]>,
     era: AtomicU8,
 }
 
@@ -54,7 +56,8 @@ impl Opener {
             Way::Http(http) => Some(Http::new(http)),
             Way::Stdio(_) => None,
         };
-        Self { settings, inherited, http, era: AtomicU8::new(UNKNOWN) }
+        let way = errand::way(&settings.transport).into();
+        Self { settings, inherited, http, way, era: AtomicU8::new(UNKNOWN) }
     }
 
     /// A new connection. `context`: of the call that it is opened for.
@@ -229,6 +232,7 @@ impl Opener {
             peer,
             calls,
             direct: None,
+            way: Arc::clone(&self.way),
             stop,
             program: None,
             is_mute: AtomicBool::new(false),

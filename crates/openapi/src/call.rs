@@ -1,5 +1,6 @@
 //! One call of an API: a draft, credentials, the way out, an outcome.
 
+mod errand;
 mod trouble;
 
 use std::time::Duration;
@@ -8,7 +9,7 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use tokio::time::Instant;
-use toolcrib_core::{Arguments, CallContext, Redactor, Secret, ToolError, ToolOutcome};
+use toolcrib_core::{Arguments, CallContext, Redactor, Secret, ToolError, ToolOutcome, Trace};
 use toolcrib_egress::{Body, Request, Timeouts};
 use url::Url;
 
@@ -69,11 +70,6 @@ impl Api {
                 draft.headers.insert(name, key);
             }
         }
-        if let Some(trace) = context.trace().filter(|_| self.trace_context)
-            && let Ok(place) = HeaderValue::from_str(&trace.to_string())
-        {
-            draft.headers.insert(TRACE, place);
-        }
         let mut tokens = Tokens::new();
         let mut outcome = match self.attempts(operation, draft, context, &mut tokens).await {
             Ok(answer) => answer.outcome(),
@@ -93,16 +89,15 @@ impl Api {
         tokens: &mut Tokens,
     ) -> Result<Answer, ToolError> {
         let shown = self.keyring.choose(operation, context.caller())?;
-        let base = self.server.of(operation.server.as_deref());
         let first = self.written(draft.clone(), &shown, None, tokens).await?;
-        let answer = self.exchange(first, &base, context).await?;
+        let answer = self.exchange(operation, first, context).await?;
         let is_granted = shown.iter().any(|shown| shown.grant().is_some());
         if !is_granted || !is_rejection(answer.status) {
             return Ok(answer);
         }
         let rejected = tokens.clone();
         match self.written(draft, &shown, Some(&rejected), tokens).await {
-            Ok(second) => self.exchange(second, &base, context).await,
+            Ok(second) => self.exchange(operation, second, context).await,
             // The answer of the API says more than the silence of the token server.
             Err(_) => Ok(answer),
         }
@@ -132,13 +127,28 @@ impl Api {
         Ok(draft)
     }
 
+    /// One request and its answer.
     async fn exchange(
         &self,
+        operation: &Operation,
         draft: Draft,
-        base: &Url,
         context: &CallContext,
     ) -> Result<Answer, ToolError> {
-        let url = draft.url(base)?;
+        let base = self.server.of(operation.server.as_deref());
+        let url = draft.url(&base)?;
+        let errand = errand::begin(operation, (&draft.method, &url), context);
+        let answered = self.carry(draft, url, (context, errand.trace())).await;
+        errand::end(errand, &answered);
+        answered
+    }
+
+    /// `place`: what the request says of where it stands.
+    async fn carry(
+        &self,
+        draft: Draft,
+        url: Url,
+        (context, place): (&CallContext, Option<Trace>),
+    ) -> Result<Answer, ToolError> {
         let only_reads = only_reads(&draft.method);
         let has_body = draft.method != Method::HEAD;
         let left = context.deadline().saturating_duration_since(Instant::now());
@@ -148,6 +158,11 @@ impl Api {
         let mut request = Request::new(draft.method, url.clone());
         request.timeouts = Timeouts { connect, first_byte: total, idle: total, total };
         request.headers = draft.headers;
+        if let Some(place) = place.filter(|_| self.trace_context)
+            && let Ok(place) = HeaderValue::from_str(&place.to_string())
+        {
+            request.headers.insert(TRACE, place);
+        }
         if let Some(cookie) = cookie(request.headers.get(COOKIE), &draft.cookies)? {
             request.headers.insert(COOKIE, cookie);
         }

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context as _, Result, anyhow};
 use toolcrib::config::Config;
-use toolcrib::{BoxFuture, CallKey, Decided, LedgerError, Over, Progress, Witness};
+use toolcrib::{BoxFuture, CallKey, Decided, LedgerError, Over, Progress, Returned, Witness};
 
 pub(crate) use figures::Figures;
 pub(crate) use recent::{Recent, cut};
@@ -77,6 +77,12 @@ impl Witness for Telemetry {
         log::call(&call, took);
         if let Some(spans) = &self.spans {
             spans.add(|| Span::of_call(&call, SystemTime::now(), took));
+        }
+    }
+
+    fn returned(&self, errand: Returned<'_>) {
+        if let Some(spans) = &self.spans {
+            spans.add(|| Span::of_errand(&errand, SystemTime::now()));
         }
     }
 

@@ -1,5 +1,5 @@
-//! Spans that wait to be sent, by the conventions of OpenTelemetry for HTTP, for generative models
-//! and for MCP.
+//! Spans that wait to be sent, by the conventions of OpenTelemetry for HTTP and for generative
+//! models. What is asked of others is described by whoever asks them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 use toolcrib::config::TelemetrySettings;
 use toolcrib::egress::{Egress, Network};
-use toolcrib::{Over, ToolOutcome, Trace};
+use toolcrib::{Over, Returned, ToolOutcome, Trace};
 
 use super::figures::outcome;
 use super::recent::cut;
@@ -63,9 +63,10 @@ impl Spans {
     }
 }
 
-/// `INTERNAL` and `SERVER` of the protocol.
+/// Kinds of the protocol: `INTERNAL`, `SERVER` and `CLIENT`.
 const INTERNAL: u8 = 1;
 const SERVER: u8 = 2;
+const CLIENT: u8 = 3;
 const ERROR: u8 = 2;
 
 impl Span {
@@ -111,7 +112,6 @@ impl Span {
             ("gen_ai.tool.name", json!(known.unwrap_or_else(|| cut(call.name)))),
             ("gen_ai.tool.type", json!("function")),
             ("gen_ai.tool.call.id", json!(call.key)),
-            ("mcp.method.name", json!("tools/call")),
             ("toolcrib.source", json!(source)),
             ("toolcrib.outcome", json!(outcome(call.outcome))),
             ("toolcrib.attempts", json!(call.attempts)),
@@ -119,6 +119,18 @@ impl Span {
             ("error.type", json!(failed)),
         ];
         Self::new(call.trace?, (name, INTERNAL), (end, took), &attributes, failed.is_some())
+    }
+
+    /// `{method} {target}`, as the source of the tool names it.
+    pub(super) fn of_errand(errand: &Returned<'_>, end: SystemTime) -> Option<Self> {
+        let ours = [
+            ("toolcrib.source", json!(errand.source)),
+            ("toolcrib.attempt", json!(errand.attempt)),
+            ("error.type", json!(errand.error)),
+        ];
+        let attributes = [errand.notes, &ours].concat();
+        let (name, failed) = ((cut(errand.name), CLIENT), errand.error.is_some());
+        Self::new(errand.trace, name, (end, errand.took), &attributes, failed)
     }
 
     /// `{method} {route}`.

@@ -13,6 +13,7 @@ mod crib;
 mod crowd;
 mod desk;
 mod doors;
+mod errands;
 mod figures;
 mod finding;
 mod forbidden;

@@ -8,13 +8,13 @@ use super::support::{Serving, bearer, eventually, head};
 use crate::process::{Folder, Piped};
 
 /// A server whose one tool says what came beside its arguments.
-fn echo() -> String {
+pub(super) fn echo() -> String {
     let tools = format!("[{}]", tool("meta", "\"readOnlyHint\": True"));
     server("", &tools, &says("json.dumps(asked['params'].get('_meta', {}))"))
 }
 
-const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
-const PARENT: &str = "00f067aa0ba902b7";
+pub(super) const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+pub(super) const PARENT: &str = "00f067aa0ba902b7";
 
 fn document(url: &str) -> String {
     json!({
@@ -55,14 +55,22 @@ fn serving(api: &Listener, telemetry: &str) -> Serving {
 }
 
 fn call(serving: &Serving, name: &str, more: &[&str]) -> Value {
+    call_with(serving, (name, &json!({})), more)
+}
+
+pub(super) fn call_with(
+    serving: &Serving,
+    (name, arguments): (&str, &Value),
+    more: &[&str],
+) -> Value {
     let token = bearer(&serving.token);
     let lines = [more, &[token.as_str(), "Content-Type: application/json"]].concat();
-    let body = json!({ "calls": [{ "name": name, "arguments": {} }] }).to_string();
+    let body = json!({ "calls": [{ "name": name, "arguments": arguments }] }).to_string();
     serving.send(&head("POST", "/v1/calls", serving, &lines), &body).json()
 }
 
 /// All spans that a collector was sent.
-fn spans(collector: &Listener) -> Vec<Value> {
+pub(super) fn spans(collector: &Listener) -> Vec<Value> {
     let messages = collector.heard();
     let traces = messages.iter().filter(|heard| heard.path == "/v1/traces");
     let of = |message: Value| {
@@ -113,7 +121,9 @@ fn a_call_is_a_span_between_its_client_and_its_server() {
     assert_eq!((tool.len(), unknown.len()), (1, 1), "{spans:?}");
     let tool = tool[0];
     assert_eq!((&tool["traceId"], &tool["kind"]), (&json!(TRACE), &json!(1)));
-    assert!(text.contains(tool["spanId"].as_str().unwrap()), "{text} {tool}");
+    let errand = spans.iter().find(|span| span["parentSpanId"] == tool["spanId"]).unwrap();
+    assert_eq!((&errand["name"], &errand["kind"]), (&json!("tools/call meta"), &json!(3)));
+    assert!(text.contains(errand["spanId"].as_str().unwrap()), "{text} {errand}");
     let text = |key: &str| attribute(tool, key)["stringValue"].clone();
     assert_eq!(text("gen_ai.operation.name"), "execute_tool");
     assert_eq!(text("gen_ai.tool.name"), "e__meta");
@@ -292,6 +302,7 @@ fn a_client_at_a_pipe_is_traced_as_well() {
     let collector = Listener::start(fine);
     let folder = with_shelf(&format!("[telemetry]\notlp = \"{}\"", collector.url));
     let mut pipe = Piped::open(&folder, &["mcp", "crib.toml"]);
+    let mut answers = String::new();
     for (method, body) in requests() {
         // The source is heard of a moment after the pipe is open.
         let mut answer = String::new();
@@ -300,10 +311,23 @@ fn a_client_at_a_pipe_is_traced_as_well() {
             answer.contains(&format!("00-{TRACE}-"))
         });
         assert!(told, "{method}: {answer}");
+        answers += &answer;
     }
     assert_eq!(pipe.hang_up(), (Some(0), vec![]));
     let spans = spans(&collector);
     let tool = spans.iter().rfind(|span| span["name"] == "execute_tool s__meta");
     let tool = tool.unwrap_or_else(|| unreachable!("{spans:?}"));
     assert_eq!((&tool["traceId"], &tool["parentSpanId"]), (&json!(TRACE), &json!(PARENT)));
+    let mut errands: Vec<_> = spans.iter().filter(|span| span["kind"] == 3).collect();
+    errands.sort_by_key(|span| span["name"].as_str());
+    let names: Vec<_> = errands.iter().map(|span| &span["name"]).collect();
+    // What an address names is no part of the name.
+    assert_eq!(names, ["prompts/get p", "resources/read", "tools/call meta"]);
+    assert_eq!(attribute(errands[0], "gen_ai.prompt.name")["stringValue"], "p");
+    for errand in errands {
+        let above = spans.iter().find(|span| span["spanId"] == errand["parentSpanId"]).unwrap();
+        assert!(above["name"].as_str().unwrap().starts_with("execute_tool "), "{above}");
+        let place = format!("00-{TRACE}-{}-01", errand["spanId"].as_str().unwrap());
+        assert_eq!(answers.matches(&place).count(), 1, "{place} {answers}");
+    }
 }

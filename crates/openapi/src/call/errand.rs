@@ -1,0 +1,61 @@
+//! A request as an errand, by the conventions of OpenTelemetry for clients of HTTP.
+//!
+//! What they have and is not told here is the address of the request (`url.full`): it holds
+//! arguments, and may hold credentials.
+
+use http::Method;
+use toolcrib_core::{CallContext, Errand, ToolError};
+use url::Url;
+
+use crate::operation::{Operation, Piece};
+use crate::response::Answer;
+
+pub(super) fn begin(
+    operation: &Operation,
+    (method, url): (&Method, &Url),
+    context: &CallContext,
+) -> Errand {
+    let mut errand = context.errand(|| match template(operation) {
+        Some(template) => format!("{method} {template}"),
+        None => method.to_string(),
+    });
+    errand.notes(|| {
+        let method = ("http.request.method", method.as_str().into());
+        let template = template(operation).map(|template| ("url.template", template.into()));
+        // An address of IPv6 stands in brackets in a URL alone.
+        let host = url.host_str().map(|host| host.trim_matches(['[', ']']));
+        let host = host.map(|host| ("server.address", host.into()));
+        let port = url.port_or_known_default().map(|port| ("server.port", port.into()));
+        [method].into_iter().chain(template).chain(host).chain(port)
+    });
+    errand
+}
+
+pub(super) fn end(mut errand: Errand, answered: &Result<Answer, ToolError>) {
+    if let Ok(answer) = answered {
+        errand.notes(|| [("http.response.status_code", answer.status.as_u16().into())]);
+    }
+    errand.ends(|| match answered {
+        Ok(answer) if answer.status.is_client_error() || answer.status.is_server_error() => {
+            Some(answer.status.as_str().to_owned().into())
+        }
+        Ok(_) => None,
+        Err(error) => Some(error.kind.as_str().into()),
+    });
+}
+
+/// The path as it stands in the document: `/pets/{id}`. `None`: the document has none for it, and
+/// whoever calls says it.
+fn template(operation: &Operation) -> Option<String> {
+    let mut template = String::new();
+    for segment in &operation.path {
+        template.push('/');
+        for piece in &segment.0 {
+            match piece {
+                Piece::Text(text) => template.push_str(text),
+                Piece::Parameter(name) => template.extend(["{", name.as_str(), "}"]),
+            }
+        }
+    }
+    (!template.is_empty()).then_some(template)
+}
