@@ -1,32 +1,30 @@
 //! One form for JSON that means the same: sorted keys, `1.0` as `1`.
 
+use std::fmt::Write as _;
 use std::hash::{BuildHasher, Hash, Hasher};
 
 use serde_json::{Map, Number, Value};
 
 /// The canonical text of a value. Depth is bounded by what was parsed.
 pub fn text(value: &Value) -> String {
-    let mut out = String::new();
+    let mut out = String::with_capacity(USUAL);
     write(value, &mut out);
     out
 }
 
+/// The same of an object by its fields.
+pub(crate) fn text_of_fields(fields: &Map<String, Value>) -> String {
+    let mut out = String::with_capacity(USUAL);
+    write_fields(fields, &mut out);
+    out
+}
+
+/// Most arguments are no longer.
+const USUAL: usize = 256;
+
 fn write(value: &Value, out: &mut String) {
     match value {
-        Value::Object(fields) => {
-            let mut keys: Vec<_> = fields.iter().collect();
-            keys.sort_unstable_by_key(|(key, _)| key.as_str());
-            out.push('{');
-            for (position, (key, value)) in keys.into_iter().enumerate() {
-                if position > 0 {
-                    out.push(',');
-                }
-                out.push_str(&Value::from(key.as_str()).to_string());
-                out.push(':');
-                write(value, out);
-            }
-            out.push('}');
-        }
+        Value::Object(fields) => write_fields(fields, out),
         Value::Array(items) => {
             out.push('[');
             for (position, item) in items.iter().enumerate() {
@@ -37,12 +35,44 @@ fn write(value: &Value, out: &mut String) {
             }
             out.push(']');
         }
-        Value::Number(number) => match whole(number) {
-            Some(whole) => out.push_str(&whole.to_string()),
-            None => out.push_str(&number.to_string()),
-        },
-        Value::Null | Value::Bool(_) | Value::String(_) => out.push_str(&value.to_string()),
+        Value::Number(number) => {
+            // Writing to a string does not fail.
+            let _ = match whole(number) {
+                Some(whole) => write!(out, "{whole}"),
+                None => write!(out, "{number}"),
+            };
+        }
+        Value::String(text) => write_text(text, out),
+        Value::Null => out.push_str("null"),
+        Value::Bool(true) => out.push_str("true"),
+        Value::Bool(false) => out.push_str("false"),
     }
+}
+
+fn write_fields(fields: &Map<String, Value>, out: &mut String) {
+    let mut fields: Vec<_> = fields.iter().collect();
+    fields.sort_unstable_by_key(|(key, _)| key.as_str());
+    out.push('{');
+    for (position, (key, value)) in fields.into_iter().enumerate() {
+        if position > 0 {
+            out.push(',');
+        }
+        write_text(key, out);
+        out.push(':');
+        write(value, out);
+    }
+    out.push('}');
+}
+
+/// Most texts hold nothing that JSON escapes.
+fn write_text(text: &str, out: &mut String) {
+    if text.bytes().any(|byte| byte < b' ' || matches!(byte, b'"' | b'\\')) {
+        out.push_str(&Value::from(text).to_string());
+        return;
+    }
+    out.push('"');
+    out.push_str(text);
+    out.push('"');
 }
 
 /// A number without a fraction as an integer, so that `1`, `1.0` and `1e0` are one.
@@ -130,6 +160,15 @@ mod tests {
         let mut hasher = state.build_hasher();
         hash(value, &state, &mut hasher);
         hasher.finish()
+    }
+
+    #[test]
+    fn texts_are_escaped_as_json_has_it() {
+        for said in ["", "plain é", "a \"b\"", "c\\d", "e\nf", "\u{7f}\u{0}"] {
+            let value = json!({said: [said, true, false, null, -1.5, u64::MAX]});
+            assert_eq!(text(&value), value.to_string());
+            assert_eq!(text_of_fields(value.as_object().unwrap()), value.to_string());
+        }
     }
 
     #[test]

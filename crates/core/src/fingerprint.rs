@@ -20,22 +20,9 @@ impl Fingerprint {
         Self(Sha256::digest(canonical::text(value)).into())
     }
 
-    /// The same of an object by its fields, one after the other.
+    /// The same of an object by its fields.
     pub(crate) fn of_fields(fields: &Map<String, Value>) -> Self {
-        let mut fields: Vec<_> = fields.iter().collect();
-        fields.sort_unstable_by_key(|(name, _)| name.as_str());
-        let mut hash = Sha256::new();
-        hash.update("{");
-        for (position, (name, value)) in fields.into_iter().enumerate() {
-            if position > 0 {
-                hash.update(",");
-            }
-            hash.update(Value::from(name.as_str()).to_string());
-            hash.update(":");
-            hash.update(canonical::text(value));
-        }
-        hash.update("}");
-        Self(hash.finalize().into())
+        Self(Sha256::digest(canonical::text_of_fields(fields)).into())
     }
 
     pub(crate) fn of_spec(spec: &ToolSpec) -> Self {
@@ -55,7 +42,14 @@ impl Fingerprint {
 
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        let digit = |half: u8| half + if half < 10 { b'0' } else { b'a' - 10 };
+        let mut digits = [0; 64];
+        let (pairs, _) = digits.as_chunks_mut::<2>();
+        for (pair, byte) in pairs.iter_mut().zip(self.0) {
+            *pair = [digit(byte >> 4), digit(byte & 15)];
+        }
+        // In one piece: it is written twice for every call.
+        f.write_str(str::from_utf8(&digits).unwrap_or_default())
     }
 }
 
@@ -84,5 +78,21 @@ impl TryFrom<String> for Fingerprint {
             *byte = u8::from_str_radix(digits, 16).map_err(|_| CURE)?;
         }
         Ok(Self(bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn it_is_written_in_64_digits_and_read_again() {
+        let of_null = "74234e98afe7498fb5daf1f36ac2d78acc339464f950703b8c019892f982b90b";
+        let fingerprint = Fingerprint::of(&json!(null));
+        assert_eq!(fingerprint.to_string(), of_null);
+        assert_eq!(Fingerprint::try_from(of_null.to_owned()), Ok(fingerprint));
+        assert_eq!((fingerprint.short(), format!("{fingerprint:?}").len()), ("74234e98".into(), 8));
     }
 }
