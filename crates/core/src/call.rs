@@ -1,10 +1,14 @@
 //! A call as a model made it: nothing in it is trusted yet.
 
 use std::fmt;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use uuid::Uuid;
+use sha2::{Digest, Sha256};
+use uuid::{Builder, Uuid};
 
 /// One request to run one tool, already out of its wire shape but not yet checked.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -80,7 +84,7 @@ pub struct CallKey {
 impl CallKey {
     /// One random number a batch, not one a call.
     pub(crate) fn batch() -> impl Fn(usize) -> Self {
-        let batch = Uuid::now_v7();
+        let batch = name_of_a_batch();
         move |index| Self { batch, index: u32::try_from(index).unwrap_or(u32::MAX) }
     }
 
@@ -102,8 +106,44 @@ impl fmt::Display for CallKey {
     }
 }
 
+/// A UUID of version 7 that the operating system is not asked for: it was asked once for a seed,
+/// and whoever sees some of these names learns nothing of the others.
+fn name_of_a_batch() -> Uuid {
+    static SEED: LazyLock<[Uuid; 2]> = LazyLock::new(|| [Uuid::new_v4(), Uuid::new_v4()]);
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let mut hash = Sha256::new();
+    SEED.iter().for_each(|seed| hash.update(seed));
+    let drawn: [u8; 32] = hash.chain_update(number.to_be_bytes()).finalize().into();
+    let drawn = drawn.first_chunk().copied().unwrap_or_default();
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let millis = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
+    Builder::from_unix_timestamp_millis(millis, &drawn).into_uuid()
+}
+
 impl Serialize for CallKey {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_batch_has_a_name_of_its_own_that_tells_its_time() {
+        let names: Vec<Uuid> = (0..1_000).map(|_| name_of_a_batch()).collect();
+        assert_eq!(names.iter().collect::<HashSet<_>>().len(), 1_000);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        for name in &names {
+            assert_eq!(name.get_version_num(), 7);
+            let (seconds, _) = name.get_timestamp().unwrap().to_unix();
+            assert!(now.as_secs() - seconds < 60, "{name}");
+        }
+        let key = CallKey::batch()(3);
+        assert_eq!((CallKey::parse(&key.to_string()), key.place()), (Some(key), 3));
     }
 }
