@@ -2,6 +2,7 @@
 
 mod forms;
 mod learned;
+mod sieve;
 mod view;
 
 use std::borrow::Cow;
@@ -16,13 +17,13 @@ use crate::outcome::ToolError;
 use crate::secret::Secret;
 use forms::Form;
 pub use learned::Secrets;
+use sieve::Sieve;
+use view::View;
 
 /// What stands where a secret stood.
 const MASK: &str = "[secret]";
 /// Shorter secrets would be found in ordinary words.
 const SHORTEST: usize = 6;
-/// How often a text may be JSON inside JSON.
-const DEEPEST: usize = 3;
 
 /// Knows secrets and masks them, also where they stand in base64, hex, percent-encoding or escaped
 /// in JSON. Without a secret it does nothing and costs nothing.
@@ -37,6 +38,7 @@ enum Searching {
         // In the order of the searcher's patterns.
         forms: Vec<Form>,
         searcher: AhoCorasick,
+        sieve: Sieve,
         has_space: bool,
     },
     /// More secrets than can be searched for: nothing may pass.
@@ -58,10 +60,13 @@ impl Redactor {
         if forms.is_empty() {
             return Self(Searching::Nothing);
         }
-        let searcher = AhoCorasick::new(forms.iter().map(Form::beginning));
+        let beginnings = forms.iter().map(Form::beginning);
+        let sieve = Sieve::new(beginnings.clone());
+        let searcher = AhoCorasick::new(beginnings);
         Self(searcher.map_or(Searching::Everything, |searcher| Searching::For {
             forms,
             searcher,
+            sieve,
             has_space,
         }))
     }
@@ -230,29 +235,24 @@ impl Redactor {
 
     /// Where secrets stand, in order and apart from each other.
     fn found(&self, text: &str) -> Vec<Range<usize>> {
-        let Searching::For { forms, searcher, has_space } = &self.0 else { return Vec::new() };
+        let Searching::For { forms, searcher, sieve, has_space } = &self.0 else {
+            return Vec::new();
+        };
+        // Most texts hold none, and are told by the sieve in a tenth of the time.
+        let may_hold = |view: &View<'_>| sieve.may_hold(&view.bytes);
+        if !view::any(View::sketch(text), *has_space, may_hold) {
+            return Vec::new();
+        }
         let mut found = Vec::new();
-        let mut look = |view: &view::View<'_>| {
+        view::any(View::plain(text), *has_space, |view| {
             for hit in searcher.find_overlapping_iter(&view.bytes) {
                 let form = forms.get(hit.pattern().as_usize());
                 let whole = form.and_then(|form| form.whole(&view.bytes, hit.start()));
                 found.extend(whole.and_then(|range| view.source(range)));
             }
-        };
-        let mut view = view::View::plain(text);
-        for _ in 0..=DEEPEST {
-            look(&view);
-            if let Some(decoded) = view.percent_decoded(false) {
-                look(&decoded);
-            }
-            if *has_space && let Some(decoded) = view.percent_decoded(true) {
-                look(&decoded);
-            }
-            match view.unescaped() {
-                Some(unescaped) => view = unescaped,
-                None => break,
-            }
-        }
+            // All of them are searched.
+            false
+        });
         merged(found)
     }
 }

@@ -3,59 +3,122 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+/// How often a text may be JSON inside JSON.
+const DEEPEST: usize = 3;
+
 pub(super) struct View<'a> {
     pub(super) bytes: Cow<'a, [u8]>,
-    /// For each byte where its writing begins in the text, and at last the text's end; none if
-    /// the view is the text itself.
-    places: Option<Vec<usize>>,
+    way: Way,
+}
+
+/// From a view back to the text.
+enum Way {
+    /// The view is the text itself.
+    Straight,
+    /// For each byte where its writing begins in the text, and at last the text's end.
+    Places(Vec<usize>),
+    /// There is none: who looks only asks whether something is there.
+    Forgotten,
+}
+
+/// Looks at all views of a text until one is found that `is_wanted`; whether there is one.
+/// `has_forms`: also as forms write a text, with `+` for a space.
+pub(super) fn any(
+    mut view: View<'_>,
+    has_forms: bool,
+    mut is_wanted: impl FnMut(&View<'_>) -> bool,
+) -> bool {
+    for _ in 0..=DEEPEST {
+        let decoded = |is_form| View::percent_decoded(&view, is_form);
+        if is_wanted(&view)
+            || decoded(false).is_some_and(|decoded| is_wanted(&decoded))
+            || (has_forms && decoded(true).is_some_and(|decoded| is_wanted(&decoded)))
+        {
+            return true;
+        }
+        match view.unescaped() {
+            Some(unescaped) => view = unescaped,
+            None => break,
+        }
+    }
+    false
 }
 
 impl<'a> View<'a> {
     pub(super) fn plain(text: &'a str) -> Self {
-        Self { bytes: Cow::Borrowed(text.as_bytes()), places: None }
+        Self { bytes: Cow::Borrowed(text.as_bytes()), way: Way::Straight }
+    }
+
+    /// The same without the way back, which takes much longer to keep than to decode the text.
+    pub(super) fn sketch(text: &'a str) -> Self {
+        Self { bytes: Cow::Borrowed(text.as_bytes()), way: Way::Forgotten }
     }
 
     /// Where a range of the view stands in the text.
     pub(super) fn source(&self, range: Range<usize>) -> Option<Range<usize>> {
-        let Some(places) = &self.places else { return Some(range) };
-        Some(*places.get(range.start)?..*places.get(range.end)?)
+        match &self.way {
+            Way::Straight => Some(range),
+            Way::Places(places) => Some(*places.get(range.start)?..*places.get(range.end)?),
+            Way::Forgotten => None,
+        }
     }
 
     /// With the escapes of JSON strings resolved, or none if there are no escapes.
-    pub(super) fn unescaped(&self) -> Option<View<'static>> {
-        self.decoded(b'\\', escape)
+    fn unescaped(&self) -> Option<View<'static>> {
+        self.decoded(b"\\", escape)
     }
 
     /// With percent-encoding resolved; as forms write it, with `+` for a space, if asked for.
-    pub(super) fn percent_decoded(&self, is_form: bool) -> Option<View<'static>> {
-        if is_form { self.decoded(b'+', form) } else { self.decoded(b'%', percent) }
+    fn percent_decoded(&self, is_form: bool) -> Option<View<'static>> {
+        if is_form { self.decoded(b"+%", form) } else { self.decoded(b"%", percent) }
     }
 
-    /// `sign` is what at least one writing begins with; `read` takes a writing from the front and
-    /// says what it means and how long it is.
+    /// `signs` are what writings begin with, the first of which must be there; `read` takes a
+    /// writing from the front and says what it means and how long it is.
     fn decoded(
         &self,
-        sign: u8,
+        signs: &[u8],
         read: fn(&[u8]) -> Option<(Decoded, usize)>,
     ) -> Option<View<'static>> {
-        if !self.bytes.contains(&sign) {
+        if !signs.first().is_some_and(|sign| self.bytes.contains(sign)) {
             return None;
         }
         let mut bytes = Vec::with_capacity(self.bytes.len());
-        let mut places = Vec::with_capacity(self.bytes.len() + 1);
+        let mut places = Vec::new();
+        let keeps_places = !matches!(self.way, Way::Forgotten);
+        if keeps_places {
+            places.reserve_exact(self.bytes.len() + 1);
+        }
         let mut place = 0;
         while let Some(rest @ [first, ..]) = self.bytes.get(place..) {
+            let plain = rest.iter().position(|byte| signs.contains(byte)).unwrap_or(rest.len());
+            if let Some(plain @ [_, ..]) = rest.get(..plain) {
+                bytes.extend_from_slice(plain);
+                if keeps_places {
+                    for place in place..place + plain.len() {
+                        places.push(self.source(place..place)?.start);
+                    }
+                }
+                place += plain.len();
+                continue;
+            }
             let (decoded, length) = read(rest).unwrap_or(([*first, 0, 0, 0, 1], 1));
             let [a, b, c, d, count] = decoded;
-            let start = self.source(place..place)?.start;
-            for byte in [a, b, c, d].into_iter().take(usize::from(count)) {
-                bytes.push(byte);
-                places.push(start);
+            let decoded = [a, b, c, d].into_iter().take(usize::from(count));
+            if keeps_places {
+                let start = self.source(place..place)?.start;
+                places.extend(decoded.clone().map(|_| start));
             }
+            bytes.extend(decoded);
             place += length;
         }
-        places.push(self.source(self.bytes.len()..self.bytes.len())?.start);
-        Some(View { bytes: Cow::Owned(bytes), places: Some(places) })
+        let way = if keeps_places {
+            places.push(self.source(self.bytes.len()..self.bytes.len())?.start);
+            Way::Places(places)
+        } else {
+            Way::Forgotten
+        };
+        Some(View { bytes: Cow::Owned(bytes), way })
     }
 }
 
