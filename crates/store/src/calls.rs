@@ -1,7 +1,7 @@
 //! The rows of calls, as they are written.
 
 use rusqlite::{Connection, OptionalExtension as _, params};
-use toolcrib_core::{Effect, Ending, ErrorKind, Planned};
+use toolcrib_core::{Effect, Ending, ErrorKind, Finish, Planned};
 
 use crate::wall::Moment;
 
@@ -39,11 +39,14 @@ impl NewCall {
         }
     }
 
-    pub(crate) fn write(&self, connection: &Connection) -> rusqlite::Result<()> {
+    /// With its end, if that is known already.
+    pub(crate) fn write(&self, connection: &Connection, end: Option<&End>) -> rusqlite::Result<()> {
         let mut insert = connection.prepare_cached(
             "INSERT INTO calls (key, call_id, tenant, subject, tool, source, effect, \
-             fingerprint, arguments, planned) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+             fingerprint, arguments, planned, ending, kind, ended, attempts) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
         )?;
+        let (ending, kind) = end.map(End::columns).unzip();
         insert.execute(params![
             self.key,
             self.call_id,
@@ -55,13 +58,50 @@ impl NewCall {
             self.fingerprint,
             self.arguments,
             self.planned,
+            ending,
+            kind.flatten(),
+            end.map(|end| end.at),
+            end.and_then(End::attempts),
         ])?;
         Ok(())
     }
 }
 
+/// How a call ended, and when.
+pub(crate) struct End {
+    finish: Finish,
+    at: Moment,
+}
+
+impl End {
+    pub(crate) fn now(finish: Finish) -> Self {
+        Self { finish, at: Moment::now() }
+    }
+
+    fn columns(&self) -> (&'static str, Option<&'static str>) {
+        columns(self.finish.ending)
+    }
+
+    /// As JSON; none if there were none.
+    fn attempts(&self) -> Option<String> {
+        let attempts = &self.finish.attempts;
+        (!attempts.is_empty()).then(|| serde_json::to_string(attempts).ok()).flatten()
+    }
+
+    /// Gives a call that has no end this one.
+    pub(crate) fn write(&self, connection: &Connection, key: &str) -> rusqlite::Result<()> {
+        let (ending, kind) = self.columns();
+        let mut update = connection.prepare_cached(
+            "UPDATE calls SET ending = ?2, kind = ?3, ended = ?4, attempts = ?5 \
+             WHERE key = ?1 AND ending IS NULL",
+        )?;
+        update.execute(params![key, ending, kind, self.at, self.attempts()])?;
+        Ok(())
+    }
+}
+
 /// An ending in two columns.
-pub(crate) fn columns(ending: Ending) -> (&'static str, Option<&'static str>) {
+fn columns(ending: Ending) -> (&'static str, Option<&'static str>) {
     match ending {
         Ending::Succeeded => ("succeeded", None),
         Ending::Failed(kind) => ("failed", Some(kind.as_str())),

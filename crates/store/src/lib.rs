@@ -29,6 +29,7 @@ mod options;
 mod owed;
 mod prune;
 mod readers;
+mod reading;
 mod store;
 mod tickets;
 mod told;

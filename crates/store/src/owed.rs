@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 use tokio::sync::oneshot;
-use toolcrib_core::{CallKey, Finish};
+use toolcrib_core::CallKey;
 
-use crate::calls;
+use crate::calls::End;
 use crate::error::StoreError;
 use crate::keys::{Key, Settled};
-use crate::wall::Moment;
 use crate::writer::{Shared, Work};
 
 /// Rows that wait for a file that cannot be written; more would be those of a day.
@@ -20,28 +19,18 @@ const HEAVY: usize = 256 * 1024;
 
 /// An end that is to be written.
 pub(crate) enum Owed {
-    Call { key: String, finish: Finish, ended: Moment },
+    Call { key: String, end: End },
     Key { key: Key, settled: Settled },
 }
 
 impl Owed {
-    pub(crate) fn call(key: CallKey, finish: Finish) -> Self {
-        Self::Call { key: key.to_string(), finish, ended: Moment::now() }
+    pub(crate) fn call(key: CallKey, end: End) -> Self {
+        Self::Call { key: key.to_string(), end }
     }
 
     pub(crate) fn write(&self, connection: &Connection) -> rusqlite::Result<()> {
         match self {
-            Self::Call { key, finish, ended } => {
-                let (ending, kind) = calls::columns(finish.ending);
-                let attempts = (!finish.attempts.is_empty())
-                    .then(|| serde_json::to_string(&finish.attempts).ok());
-                let mut update = connection.prepare_cached(
-                    "UPDATE calls SET ending = ?2, kind = ?3, ended = ?4, attempts = ?5 \
-                     WHERE key = ?1 AND ending IS NULL",
-                )?;
-                update.execute(params![key, ending, kind, ended, attempts.flatten()])?;
-                Ok(())
-            }
+            Self::Call { key, end } => end.write(connection, key),
             Self::Key { key, settled } => settled.write(key, connection),
         }
     }

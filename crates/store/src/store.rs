@@ -1,9 +1,8 @@
 //! The store as a ledger, and what doors read of it.
 
-use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -13,7 +12,7 @@ use toolcrib_core::{
     LedgerError, Parked, Planned, ResultHandle, TicketError, TicketId,
 };
 
-use crate::calls::{self, Like, NewCall};
+use crate::calls::{self, End, Like, NewCall};
 use crate::error::StoreError;
 use crate::file;
 use crate::history::{self, CallRecord, Cursor, Filter, Page};
@@ -23,6 +22,7 @@ use crate::keys::{self, Begun, Key, Settled};
 use crate::options::Options;
 use crate::owed::{Finishing, Owed};
 use crate::readers::Readers;
+use crate::reading::{Left, Reading};
 use crate::tickets::{self, NewTicket};
 use crate::told::Told;
 use crate::wall::Moment;
@@ -41,8 +41,7 @@ struct Inner {
     readers: Readers,
     writer: Writer,
     options: Options,
-    /// Calls that only read and run now: nobody waits for their ends to be written.
-    reading: Mutex<HashSet<CallKey>>,
+    reading: Reading,
     keeping: Semaphore,
     holders: Holders,
     told: Told,
@@ -68,7 +67,7 @@ impl Store {
         let readers = Readers::new(Arc::clone(&owned));
         let writer = Writer::start(connection, owned, options.clone())?;
         let keeping = Semaphore::new(KEEPING);
-        let reading = Mutex::default();
+        let reading = Reading::default();
         let told = Told::default();
         let inner =
             Inner { readers, writer, options, reading, keeping, holders, told, last_unknown };
@@ -171,21 +170,19 @@ impl Store {
         self.0.writer.ask(Need::Commit, |_| Ok(())).await
     }
 
-    fn reading(&self) -> MutexGuard<'_, HashSet<CallKey>> {
-        self.0.reading.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     async fn finish(&self, call: CallKey, finish: Finish) -> Result<(), StoreError> {
         if finish.ending == Ending::Unknown {
             self.0.last_unknown.fetch_max(Moment::now().0, Ordering::AcqRel);
         }
-        let owed = Owed::call(call, finish);
-        if self.reading().remove(&call) {
-            let shared = Arc::clone(self.0.writer.shared());
-            let work = Finishing { owed, shared, reply: None };
-            return self.0.writer.hand_over(Box::new(work)).await;
+        match self.0.reading.end(call, End::now(finish)) {
+            Left::Nothing => self.0.writer.works(),
+            Left::Update(end) => {
+                let shared = Arc::clone(self.0.writer.shared());
+                let work = Finishing { owed: Owed::call(call, end), shared, reply: None };
+                self.0.writer.hand_over(Box::new(work)).await
+            }
+            Left::Other(end) => self.owe(Owed::call(call, end)).await,
         }
-        self.owe(owed).await
     }
 
     /// Waits until it is committed; what cannot be written now is written later.
@@ -229,11 +226,11 @@ impl Ledger for Store {
         let new = NewCall::of(&call);
         Box::pin(async move {
             if call.tool.effect == Effect::Read {
-                self.reading().insert(call.key);
-                let row = self.0.writer.unasked(move |file| new.write(file));
+                let shared = Arc::clone(self.0.writer.shared());
+                let row = self.0.reading.begin(call.key, new, shared);
                 return Ok(self.0.writer.hand_over(row).await?);
             }
-            Ok(self.0.writer.ask(Need::Sync, move |file| new.write(file)).await?)
+            Ok(self.0.writer.ask(Need::Sync, move |file| new.write(file, None)).await?)
         })
     }
 

@@ -14,7 +14,7 @@ use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
 use self::group::Group;
-use self::job::{Job, asked, unasked};
+use self::job::{Job, asked};
 pub(crate) use self::job::{Need, Work};
 use crate::error::StoreError;
 use crate::file::Owned;
@@ -27,11 +27,15 @@ const WAITING: usize = 2_048;
 /// Jobs of one group.
 const MOST_OF_A_GROUP: usize = 256;
 
-/// How long rows that nobody waits for gather.
-const GATHERING: Duration = Duration::from_millis(5);
+/// How long rows that nobody waits for gather, unless they fill a group before. Whoever comes
+/// meanwhile and waits has them in front, so that it must not be long.
+const GATHERING: Duration = Duration::from_millis(20);
 
 /// How often old rows are looked for.
 const PRUNING: Duration = Duration::from_mins(1);
+
+/// How soon again if there were more than one step removes.
+const BREATH: Duration = Duration::from_millis(5);
 
 /// The way to the thread. Dropping it ends the thread once all that was asked is done.
 pub(crate) struct Writer {
@@ -49,7 +53,7 @@ pub(crate) struct Shared {
     /// Rows that nobody waited for and that could not be written.
     pub(crate) lost: AtomicU64,
     pub(crate) commits: AtomicU64,
-    /// Somebody waits for a job that was handed in.
+    /// Somebody waits for a job that was handed in, or a group is full.
     urgent: AtomicBool,
     /// Ends of calls that could not be written yet.
     pub(crate) owed: Mutex<Vec<Owed>>,
@@ -113,8 +117,7 @@ impl Writer {
     /// Has something done soon. While the file cannot be written, whoever asks is told at once and
     /// does not wait; it is done all the same if the file recovers meanwhile.
     pub(crate) async fn hand_over(&self, work: Box<dyn Work>) -> Result<(), StoreError> {
-        let fault = self.shared.fault().clone();
-        let Some(fault) = fault else { return self.send(Need::Nothing, work).await };
+        let Err(fault) = self.works() else { return self.send(Need::Nothing, work).await };
         if let (Ok(room), Some(jobs)) = (Arc::clone(&self.room).try_acquire_owned(), &self.jobs) {
             let job = Job { work, need: Need::Nothing, _room: room };
             jobs.send(job).map_err(|_| self.closed())?;
@@ -124,12 +127,9 @@ impl Writer {
         Err(fault)
     }
 
-    /// Work that nobody waits for.
-    pub(crate) fn unasked(
-        &self,
-        work: impl Fn(&Connection) -> rusqlite::Result<()> + Send + 'static,
-    ) -> Box<dyn Work> {
-        unasked(work, Arc::clone(&self.shared))
+    /// Why the file could not be written when it was tried last, if it could not.
+    pub(crate) fn works(&self) -> Result<(), StoreError> {
+        self.shared.fault().clone().map_or(Ok(()), Err)
     }
 
     /// Hands a job of another kind in.
@@ -137,13 +137,19 @@ impl Writer {
         let room = Arc::clone(&self.room).acquire_owned().await.map_err(|_| self.closed())?;
         let jobs = self.jobs.as_ref().ok_or_else(|| self.closed())?;
         jobs.send(Job { work, need, _room: room }).map_err(|_| self.closed())?;
-        if need != Need::Nothing {
-            self.shared.urgent.store(true, Ordering::Release);
-            if let Some(thread) = &self.thread {
-                thread.thread().unpark();
-            }
+        let waiting = WAITING.saturating_sub(self.room.available_permits());
+        if need != Need::Nothing || waiting >= MOST_OF_A_GROUP {
+            self.hurry();
         }
         Ok(())
+    }
+
+    /// Has the thread begin with what is there.
+    fn hurry(&self) {
+        self.shared.urgent.store(true, Ordering::Release);
+        if let Some(thread) = &self.thread {
+            thread.thread().unpark();
+        }
     }
 
     pub(crate) fn closed(&self) -> StoreError {
@@ -154,6 +160,7 @@ impl Writer {
 impl Drop for Writer {
     fn drop(&mut self) {
         drop(self.jobs.take());
+        self.hurry();
         if let Some(thread) = self.thread.take() {
             // A panic of the thread was told to all who waited for it.
             let _ = thread.join();
@@ -166,7 +173,7 @@ fn work(waiting: &mpsc::Receiver<Job>, shared: &Shared, mut group: Group) {
     let mut next_pruning = Instant::now();
     loop {
         if Instant::now() >= next_pruning {
-            let rest = if group.prune() { GATHERING } else { PRUNING };
+            let rest = if group.prune() { BREATH } else { PRUNING };
             next_pruning = Instant::now() + rest;
         }
         let patience = next_pruning.saturating_duration_since(Instant::now());
@@ -180,8 +187,8 @@ fn work(waiting: &mpsc::Receiver<Job>, shared: &Shared, mut group: Group) {
 }
 
 /// What waits now; if nobody waits for any of it, also what comes within a moment. Only a job that
-/// somebody waits for wakes the thread from that: to wake it for each would cost those who call
-/// more than the rows do.
+/// somebody waits for, or a full group, wakes the thread from that: to wake it for each would cost
+/// those who call more than the rows do.
 fn gather(first: Job, waiting: &mpsc::Receiver<Job>, shared: &Shared) -> Vec<Job> {
     let until = Instant::now() + GATHERING;
     let mut hurry = first.need != Need::Nothing;

@@ -1,12 +1,8 @@
 //! What the writer is asked to do, and how whoever asked hears of it.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-
 use rusqlite::Connection;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-use super::Shared;
 use crate::error::StoreError;
 
 /// How far a job must have come before whoever asked goes on.
@@ -72,30 +68,5 @@ where
         };
         // Whoever gave up in between does not hear it.
         let _ = self.reply.send(answer);
-    }
-}
-
-struct Unasked<W> {
-    work: W,
-    shared: Arc<Shared>,
-}
-
-/// Work that nobody waits for; a loss is counted.
-pub(super) fn unasked(
-    work: impl Fn(&Connection) -> rusqlite::Result<()> + Send + 'static,
-    shared: Arc<Shared>,
-) -> Box<dyn Work> {
-    Box::new(Unasked { work, shared })
-}
-
-impl<W: Fn(&Connection) -> rusqlite::Result<()> + Send> Work for Unasked<W> {
-    fn run(&mut self, connection: &Connection) -> Result<(), rusqlite::Error> {
-        (self.work)(connection)
-    }
-
-    fn answer(self: Box<Self>, group: Result<(), StoreError>) {
-        if group.is_err() {
-            self.shared.lost.fetch_add(1, Ordering::Relaxed);
-        }
     }
 }

@@ -150,3 +150,45 @@ async fn more_calls_than_are_kept_push_the_oldest_out() {
     store.prune().await.unwrap();
     assert_eq!(store.calls(&alice(), Filter::default(), None, 9).await.unwrap().calls.len(), 5);
 }
+
+#[tokio::test]
+async fn a_call_that_reads_is_one_row_whether_it_ends_before_that_is_written_or_after() {
+    let (scratch, oracle) = (Scratch::new(), Oracle::default());
+    let store = Store::open(&scratch.file(), Options::default()).unwrap();
+    let slow = Behaviour::Sleep(Duration::from_millis(200));
+    let failing = Behaviour::FailFirst(ErrorKind::Network, 1);
+    let tools = Toolset::of([
+        oracle.tool(spec("slow", Effect::Read), slow),
+        oracle.tool(spec("again", Effect::Read), failing),
+        oracle.echo("quick", Effect::Read),
+    ]);
+    let ledger = Arc::new(store.clone());
+    let crib = Crib::builder().ledger(ledger).policy(AllowAll).build_fixed(tools.unwrap());
+    let running = tokio::spawn({
+        let crib = crib.clone();
+        async move { run(&crib, &alice(), &["slow"]).await }
+    });
+    while oracle.count("slow") == 0 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    run(&crib, &alice(), &["quick", "again"]).await;
+    let rows = async || {
+        let page = store.calls(&alice(), Filter::default(), None, 9).await.unwrap();
+        let mut rows: Vec<_> = page
+            .calls
+            .into_iter()
+            .map(|call| {
+                assert_eq!(call.ending.is_some(), call.ended.is_some());
+                (call.tool, call.ending, call.attempts.map(|attempts| attempts.len()))
+            })
+            .collect();
+        rows.sort_by(|(left, ..), (right, ..)| left.cmp(right));
+        rows
+    };
+    let row = |tool: &str, attempts| (tool.to_owned(), Some(Ending::Succeeded), Some(attempts));
+    let others = [row("again", 2), row("quick", 1)];
+    assert_eq!(rows().await, [&others[..], &[("slow".to_owned(), None, None)]].concat());
+    running.await.unwrap();
+    assert_eq!(rows().await, [&others[..], &[row("slow", 1)]].concat());
+    assert_eq!(store.lost(), 0);
+}
