@@ -65,22 +65,22 @@ impl<'a> View<'a> {
 
     /// With the escapes of JSON strings resolved, or none if there are no escapes.
     fn unescaped(&self) -> Option<View<'static>> {
-        self.decoded(b"\\", escape)
+        self.decoded([b'\\'; 2], escape)
     }
 
     /// With percent-encoding resolved; as forms write it, with `+` for a space, if asked for.
     fn percent_decoded(&self, is_form: bool) -> Option<View<'static>> {
-        if is_form { self.decoded(b"+%", form) } else { self.decoded(b"%", percent) }
+        if is_form { self.decoded([b'+', b'%'], form) } else { self.decoded([b'%'; 2], percent) }
     }
 
-    /// `signs` are what writings begin with, the first of which must be there; `read` takes a
+    /// A writing begins with one of two signs, the first of which must be there; `read` takes a
     /// writing from the front and says what it means and how long it is.
     fn decoded(
         &self,
-        signs: &[u8],
+        [first, other]: [u8; 2],
         read: fn(&[u8]) -> Option<(Decoded, usize)>,
     ) -> Option<View<'static>> {
-        if !signs.first().is_some_and(|sign| self.bytes.contains(sign)) {
+        if !self.bytes.contains(&first) {
             return None;
         }
         let mut bytes = Vec::with_capacity(self.bytes.len());
@@ -90,8 +90,8 @@ impl<'a> View<'a> {
             places.reserve_exact(self.bytes.len() + 1);
         }
         let mut place = 0;
-        while let Some(rest @ [first, ..]) = self.bytes.get(place..) {
-            let plain = rest.iter().position(|byte| signs.contains(byte)).unwrap_or(rest.len());
+        while let Some(rest @ [sign, ..]) = self.bytes.get(place..) {
+            let plain = plain(rest, first, other);
             if let Some(plain @ [_, ..]) = rest.get(..plain) {
                 bytes.extend_from_slice(plain);
                 if keeps_places {
@@ -102,7 +102,7 @@ impl<'a> View<'a> {
                 place += plain.len();
                 continue;
             }
-            let (decoded, length) = read(rest).unwrap_or(([*first, 0, 0, 0, 1], 1));
+            let (decoded, length) = read(rest).unwrap_or(([*sign, 0, 0, 0, 1], 1));
             let [a, b, c, d, count] = decoded;
             let decoded = [a, b, c, d].into_iter().take(usize::from(count));
             if keeps_places {
@@ -120,6 +120,17 @@ impl<'a> View<'a> {
         };
         Some(View { bytes: Cow::Owned(bytes), way })
     }
+}
+
+/// How many bytes stand before the first of two signs. Sixteen are looked at in one step, without a
+/// branch for each.
+fn plain(text: &[u8], first: u8, other: u8) -> usize {
+    let is_sign = |byte: &u8| *byte == first || *byte == other;
+    let (chunks, _) = text.as_chunks::<16>();
+    let has_sign = |chunk: &[u8; 16]| chunk.iter().fold(false, |has, byte| has | is_sign(byte));
+    let passed = chunks.iter().take_while(|chunk| !has_sign(chunk)).count() * 16;
+    let rest = text.get(passed..).unwrap_or_default();
+    passed + rest.iter().position(is_sign).unwrap_or(rest.len())
 }
 
 /// Up to four bytes, and how many they are.
