@@ -5,6 +5,8 @@
 
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a benchmark, not a service")]
 
+mod safety;
+
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::hint::black_box;
@@ -302,5 +304,6 @@ fn main() {
     plans(&mut criterion);
     renderings(&mut criterion);
     sleepers(&runtime);
+    safety::rows(&mut criterion, &runtime);
     criterion.final_summary();
 }
