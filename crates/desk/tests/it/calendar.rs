@@ -66,6 +66,7 @@ async fn times_are_read_as_they_were_said() {
         (json!({"start": "in 2 hours", "duration": "2h30m"}), "Sun 22 Nov 2026 17:07 to 19:37"),
         (json!({"start": "in 30 minutes"}), "Sun 22 Nov 2026 15:37 to 16:37"),
         (json!({"start": "Friday at 14h"}), "Fri 27 Nov 2026 14:00 to 15:00"),
+        (json!({"start": "last Monday at 10"}), "Mon 16 Nov 2026 10:00 to 11:00"),
         (
             json!({"start": "tomorrow end of day", "duration": "half an hour"}),
             "Mon 23 Nov 2026 17:00 to 17:30",
@@ -124,6 +125,13 @@ async fn what_was_decided_about_a_time_is_told() {
         (
             json!({"start": "yesterday", "duration": "1 day"}),
             json!(["Sat 21 Nov 2026 (all day) is in the past"]),
+        ),
+        (
+            json!({"start": "last Friday", "duration": "1 day"}),
+            json!([
+                "`last Friday` was taken as Fri 20 Nov 2026 and not as Fri 13 Nov 2026",
+                "Fri 20 Nov 2026 (all day) is in the past",
+            ]),
         ),
         (
             json!({"start": "2027-03-28T02:30", "duration": "30 min"}),

@@ -20,7 +20,7 @@ pub(crate) enum Which {
     Last,
     /// The first after today.
     Coming,
-    /// The latest before today.
+    /// The latest before today, as is [`Self::Last`] of weekdays; this one is in no doubt.
     Past,
 }
 

@@ -84,21 +84,19 @@ impl Days<'_> {
             Which::Plain | Which::This if ahead == self.today => (ahead, Some(later)),
             Which::Plain | Which::This => (ahead, None),
             Which::Coming => (later, None),
-            Which::Past => {
+            Which::Past | Which::Last => {
                 let back = i64::from(today.weekday().since(weekday));
-                (plus_days(today, -if back == 0 { 7 } else { back }, said)?, None)
+                let taken = plus_days(today, -if back == 0 { 7 } else { back }, said)?;
+                // Some people mean the one of the week before by `last`, and nobody by `past`.
+                let farther = (which == Which::Last).then(|| plus_days(taken, -7, said));
+                (taken, farther.transpose()?)
             }
-            Which::Next | Which::Last => {
-                let weeks = if which == Which::Next { 7 } else { -7 };
-                let (first, _) = self.week(plus_days(today, weeks, said)?, said)?;
+            Which::Next => {
+                let (first, _) = self.week(plus_days(today, 7, said)?, said)?;
                 let on = i64::from(weekday.since(self.frame.week_starts));
                 let taken = plus_days(first, on, said)?;
                 // The other reading: the nearest one, or one week farther if that was taken.
-                let nearest =
-                    if which == Which::Next { later } else { plus_days(later, -7, said)? };
-                let nearest =
-                    if nearest == today { plus_days(nearest, -7, said)? } else { nearest };
-                let other = if nearest == taken { plus_days(taken, weeks, said)? } else { nearest };
+                let other = if later == taken { plus_days(taken, 7, said)? } else { later };
                 (taken, Some(other))
             }
         };
