@@ -15,7 +15,7 @@ pub use calendar::{
 };
 pub use fault::{Fault, FaultKind};
 pub use mail::{
-    Attachment, Label, Mail, MailQuery, Marks, Message, MessageHead, NewMessage, Thread,
+    Attachment, File, Label, Mail, MailQuery, Marks, Message, MessageHead, NewMessage, Thread,
 };
 use serde::Serialize;
 pub use tasks::{Due, NewTask, Task, TaskChange, TaskList, TaskQuery, Tasks};

@@ -30,7 +30,8 @@ use self::fetch::Id;
 use self::session::Session;
 pub use self::value::{Response, Status, Value, read as read_response};
 use crate::backend::{
-    Fault, FaultKind, Label, Mail, MailQuery, Marks, Message, MessageHead, NewMessage, Page, Person,
+    Fault, FaultKind, File, Label, Mail, MailQuery, Marks, Message, MessageHead, NewMessage, Page,
+    Person,
 };
 use crate::mime::{self, Hidden, Stamp, is_address};
 use crate::smtp::submit;
@@ -140,6 +141,10 @@ impl ImapMail {
     }
 }
 
+fn unreadable(error: mime::NotRead) -> Fault {
+    Fault::new(FaultKind::Invalid, format!("this message cannot be read: {error}"))
+}
+
 impl Mail for ImapMail {
     fn address<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Person, Fault>> {
         Box::pin(async { Ok(self.shared.account.from.clone()) })
@@ -161,11 +166,14 @@ impl Mail for ImapMail {
         Box::pin(self.with(async move |session| {
             let id = Id::read(id)?;
             let (head, raw) = fetch::whole(session, &id).await?;
-            let letter = mime::read(&raw).map_err(|error| {
-                let message = format!("this message cannot be read: {error}");
-                Fault::new(FaultKind::Invalid, message)
-            })?;
-            Ok(letter.into_message(head))
+            Ok(mime::read(&raw).map_err(unreadable)?.into_message(head))
+        }))
+    }
+
+    fn files<'a>(&'a self, _: &'a str, id: &'a str) -> BoxFuture<'a, Result<Vec<File>, Fault>> {
+        Box::pin(self.with(async move |session| {
+            let (_, raw) = fetch::whole(session, &Id::read(id)?).await?;
+            mime::files(&raw).map_err(unreadable)
         }))
     }
 

@@ -1,5 +1,7 @@
 //! What keeps mail and sends it.
 
+use std::fmt;
+
 use jiff::Timestamp;
 use serde::Serialize;
 use toolcrib_core::BoxFuture;
@@ -23,6 +25,9 @@ pub trait Mail: Send + Sync {
 
     /// One message; reading it does not mark it as read.
     fn message<'a>(&'a self, owner: &'a str, id: &'a str) -> BoxFuture<'a, Result<Message, Fault>>;
+
+    /// The files beside the text of a message, with what is in them.
+    fn files<'a>(&'a self, owner: &'a str, id: &'a str) -> BoxFuture<'a, Result<Vec<File>, Fault>>;
 
     /// Keeps a draft and sends nothing.
     fn draft<'a>(
@@ -113,6 +118,22 @@ pub struct Attachment {
     pub size: u64,
 }
 
+/// A file beside the text of a message.
+#[derive(Clone, PartialEq, Eq)]
+pub struct File {
+    pub name: String,
+    /// Its media type, such as `application/pdf`.
+    pub media: String,
+    pub bytes: Vec<u8>,
+}
+
+/// Bytes are counted: there may be millions.
+impl fmt::Debug for File {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "File({:?}, {:?}, {} bytes)", self.name, self.media, self.bytes.len())
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NewMessage {
     pub to: Vec<Person>,
@@ -121,6 +142,8 @@ pub struct NewMessage {
     pub subject: String,
     /// Plain text.
     pub text: String,
+    /// Some 20, of 20 MiB together at the most.
+    pub files: Vec<File>,
     /// What it answers, if it answers something.
     pub answers: Option<Thread>,
 }

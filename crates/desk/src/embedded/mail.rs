@@ -20,7 +20,8 @@ pub use self::import::{Imported, Skipped};
 use self::rows::{Kept, Origin};
 use super::Db;
 use crate::backend::{
-    Fault, FaultKind, Label, Mail, MailQuery, Marks, Message, MessageHead, NewMessage, Page, Person,
+    Fault, FaultKind, File, Label, Mail, MailQuery, Marks, Message, MessageHead, NewMessage, Page,
+    Person,
 };
 use crate::mime::{self, Hidden, Stamp, is_address};
 
@@ -165,6 +166,17 @@ impl Mail for LocalMail {
                 Fault::new(FaultKind::Broken, "this message cannot be read").because(error)
             })?;
             Ok(letter.into_message(head))
+        })
+    }
+
+    fn files<'a>(&'a self, owner: &'a str, id: &'a str) -> BoxFuture<'a, Result<Vec<File>, Fault>> {
+        Box::pin(async move {
+            let (owner, id) = (owner.to_owned(), number(id)?);
+            let ask = move |connection: &mut Connection| rows::raw(connection, &owner, id);
+            let raw = self.db.ask(ask).await?;
+            mime::files(&raw).map_err(|error| {
+                Fault::new(FaultKind::Broken, "this message cannot be read").because(error)
+            })
         })
     }
 

@@ -18,7 +18,8 @@ use super::fault::{broken, missing};
 use super::wire::{Api, Ask};
 use super::{Doing, Google, few};
 use crate::backend::{
-    Fault, FaultKind, Label, Mail, MailQuery, Marks, Message, MessageHead, NewMessage, Page, Person,
+    Fault, FaultKind, File, Label, Mail, MailQuery, Marks, Message, MessageHead, NewMessage, Page,
+    Person,
 };
 use crate::mime::{self, Hidden, Stamp};
 #[cfg(feature = "fuzz")]
@@ -166,15 +167,20 @@ impl Google {
         own.id(name).map(labels::Place::Label).ok_or_else(|| Fault::no("label", name))
     }
 
-    async fn whole(&self, id: &str) -> Result<Message, Fault> {
+    /// A message, and its bytes as they travelled.
+    async fn raw(&self, id: &str) -> Result<(Wired, Vec<u8>), Fault> {
         let ask = Ask::get(Api::Gmail, &path(&["messages", id]))
             .with("format", "raw")
             .up_to(LARGEST_MESSAGE);
         let wired: Result<Wired, Fault> = self.wire().ask(ask).await;
         let wired = wired.map_err(|fault| missing(fault, "message", id))?;
         let raw = wired.raw.as_deref().unwrap_or_default().trim_end_matches('=');
-        let odd = || broken("a message that cannot be read");
         let raw = BASE64_URL_SAFE_NO_PAD.decode(raw).map_err(|cause| odd().because(cause))?;
+        Ok((wired, raw))
+    }
+
+    async fn whole(&self, id: &str) -> Result<Message, Fault> {
+        let (wired, raw) = self.raw(id).await?;
         let letter = mime::read(&raw).map_err(|cause| odd().because(cause))?;
         let labels = self.labels_for(std::slice::from_ref(&wired)).await?;
         let has_attachments = !letter.attachments.is_empty();
@@ -302,6 +308,10 @@ impl Google {
     }
 }
 
+fn odd() -> Fault {
+    broken("a message that cannot be read")
+}
+
 /// Of a new message only its conversation may be missing.
 fn no_thread(fault: Fault, message: &NewMessage) -> Fault {
     let thread = message.answers.as_ref().and_then(|answers| answers.thread.as_deref());
@@ -327,6 +337,13 @@ impl Mail for Google {
 
     fn message<'a>(&'a self, _: &'a str, id: &'a str) -> BoxFuture<'a, Result<Message, Fault>> {
         Box::pin(self.within(Doing::Reading, self.whole(id)))
+    }
+
+    fn files<'a>(&'a self, _: &'a str, id: &'a str) -> BoxFuture<'a, Result<Vec<File>, Fault>> {
+        Box::pin(self.within(Doing::Reading, async move {
+            let (_, raw) = self.raw(id).await?;
+            mime::files(&raw).map_err(|cause| odd().because(cause))
+        }))
     }
 
     fn draft<'a>(

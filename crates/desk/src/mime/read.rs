@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use mail_parser::{Addr, Address, HeaderValue, MessageParser, MessagePart, MimeHeaders, PartType};
 
 use super::html;
-use crate::backend::{Attachment, Message, MessageHead, Person};
+use crate::backend::{Attachment, File, Message, MessageHead, Person};
 
 /// Largest message that is read, in bytes.
 pub const MAX_MESSAGE: usize = 32 << 20;
@@ -53,6 +53,21 @@ pub struct Letter {
 
 /// Reads a message. Damage is read around as far as it goes.
 pub fn read(raw: &[u8]) -> Result<Letter, NotRead> {
+    Ok(letter(&parsed(raw)?))
+}
+
+/// The files beside the text of a message, in the order of [`Letter::attachments`]; texts are
+/// UTF-8, whatever they were.
+pub fn files(raw: &[u8]) -> Result<Vec<File>, NotRead> {
+    let message = parsed(raw)?;
+    let file = |part: &MessagePart<'_>| {
+        let Attachment { name, media, .. } = attachment(part);
+        File { name, media, bytes: part.contents().to_vec() }
+    };
+    Ok(message.attachments().take(MAX_ATTACHMENTS).map(file).collect())
+}
+
+fn parsed(raw: &[u8]) -> Result<mail_parser::Message<'_>, NotRead> {
     if raw.len() > MAX_MESSAGE {
         return Err(NotRead::TooLarge);
     }
@@ -67,6 +82,10 @@ pub fn read(raw: &[u8]) -> Result<Letter, NotRead> {
     if message.headers().is_empty() {
         return Err(NotRead::NoHeader);
     }
+    Ok(message)
+}
+
+fn letter(message: &mail_parser::Message<'_>) -> Letter {
     let mut references = ids(message.references());
     for id in ids(message.in_reply_to()) {
         if !references.contains(&id) {
@@ -76,7 +95,7 @@ pub fn read(raw: &[u8]) -> Result<Letter, NotRead> {
     let surplus = references.len().saturating_sub(MAX_REFERENCES);
     references.drain(..surplus);
     let date = message.date().and_then(|date| Timestamp::from_second(date.to_timestamp()).ok());
-    Ok(Letter {
+    Letter {
         from: people(message.from()).into_iter().next(),
         to: people(message.to()),
         cc: people(message.cc()),
@@ -84,11 +103,11 @@ pub fn read(raw: &[u8]) -> Result<Letter, NotRead> {
         reply_to: people(message.reply_to()),
         subject: line(message.subject().unwrap_or_default()),
         date,
-        text: text(&message),
+        text: text(message),
         attachments: message.attachments().take(MAX_ATTACHMENTS).map(attachment).collect(),
         message_id: message.message_id().and_then(id),
         references,
-    })
+    }
 }
 
 impl Letter {
@@ -176,18 +195,10 @@ fn attachment(part: &MessagePart<'_>) -> Attachment {
             "application/octet-stream"
         }
     };
-    let size = match &part.body {
-        // Its content is read out of it, and is not told.
-        PartType::Message(inner) => inner.raw_message.len(),
-        PartType::Multipart(_) => 0,
-        PartType::Text(_) | PartType::Html(_) | PartType::Binary(_) | PartType::InlineBinary(_) => {
-            part.len()
-        }
-    };
     Attachment {
         name: part.attachment_name().map_or_else(|| "unnamed".to_owned(), line),
         media: media.unwrap_or_else(|| of_kind.to_owned()),
-        size: u64::try_from(size).unwrap_or(u64::MAX),
+        size: u64::try_from(part.contents().len()).unwrap_or(u64::MAX),
     }
 }
 

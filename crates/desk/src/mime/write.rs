@@ -12,6 +12,7 @@ use jiff::fmt::rfc2822;
 use jiff::tz::TimeZone;
 
 use super::address::{NotAnAddress, checked};
+use super::enclose;
 use super::read::id;
 use crate::backend::{Fault, FaultKind, NewMessage, Person};
 
@@ -36,6 +37,8 @@ pub enum Unfit {
     Receivers(usize),
     #[error("its {0} is too long: 1000 bytes for a line and 1 MiB for the text are allowed")]
     TooLong(&'static str),
+    #[error("it has too many or too large attachments: 20 of 20 MiB together are allowed")]
+    Files,
 }
 
 impl From<Unfit> for Fault {
@@ -83,7 +86,9 @@ pub fn write(message: &NewMessage, stamp: &Stamp, hidden: Hidden) -> Result<Vec<
     if message.text.len() > MAX_TEXT {
         return Err(Unfit::TooLong("text"));
     }
-    let mut mail = String::with_capacity(message.text.len() + 1000);
+    enclose::check(&message.files)?;
+    let files: usize = message.files.iter().map(|file| file.bytes.len() / 2 * 3 + 1000).sum();
+    let mut mail = String::with_capacity(message.text.len() + files + 1000);
     field(&mut mail, "Date", &date(stamp.date));
     people(&mut mail, "From", std::slice::from_ref(&stamp.from))?;
     people(&mut mail, "To", &message.to)?;
@@ -116,8 +121,12 @@ pub fn write(message: &NewMessage, stamp: &Stamp, hidden: Hidden) -> Result<Vec<
         }
     }
     field(&mut mail, "MIME-Version", "1.0");
-    field(&mut mail, "Content-Type", "text/plain; charset=utf-8");
-    body(&mut mail, &message.text);
+    if message.files.is_empty() {
+        field(&mut mail, "Content-Type", "text/plain; charset=utf-8");
+        body(&mut mail, &message.text, None);
+    } else {
+        enclose::mixed(&mut mail, &message.text, &message.files, &stamp.message_id);
+    }
     Ok(mail.into_bytes())
 }
 
@@ -172,7 +181,7 @@ fn date(date: Timestamp) -> String {
     rfc2822::to_string(&date.to_zoned(TimeZone::UTC)).unwrap_or_default()
 }
 
-fn field(mail: &mut String, name: &str, value: &str) {
+pub(super) fn field(mail: &mut String, name: &str, value: &str) {
     mail.push_str(name);
     mail.push_str(": ");
     mail.push_str(value);
@@ -262,20 +271,20 @@ fn encoded(text: &str) -> String {
 }
 
 /// A text without line breaks and other control characters, each of which becomes a space.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     let spaced = text.split(|character: char| character.is_control() || character.is_whitespace());
     spaced.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// The encoding, the empty line and the text.
-fn body(mail: &mut String, text: &str) {
+/// The encoding, the empty line and the text, in which `without` does not stand as it is.
+pub(super) fn body(mail: &mut String, text: &str, without: Option<&str>) {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let lines = || text.strip_suffix('\n').unwrap_or(&text).split('\n');
     let is_plain = |line: &str| {
         let plain = |byte: u8| byte == b'\t' || byte == b' ' || byte.is_ascii_graphic();
         line.len() <= 78 && line.bytes().all(plain)
     };
-    let is_plain = lines().all(is_plain);
+    let is_plain = lines().all(is_plain) && without.is_none_or(|it| !text.contains(it));
     field(mail, "Content-Transfer-Encoding", if is_plain { "7bit" } else { "quoted-printable" });
     mail.push_str("\r\n");
     for line in lines() {

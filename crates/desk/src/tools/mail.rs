@@ -1,6 +1,7 @@
 //! The tools of mail.
 
 mod digest;
+mod files;
 mod find;
 mod mark;
 mod send;
@@ -109,7 +110,7 @@ const DRAFT: About = About {
     actions: &["create", "write"],
     summary: "Write a draft of an email without sending it",
     description: "Keeps a draft and sends nothing. Use it when the user wants to look at an email \
-                  before it goes; `send_email` sends it by its id.",
+                  before it goes; `send_email` sends it by its id, with its attachments.",
     without: &["draft_id"],
     ..WRITER
 };

@@ -189,6 +189,80 @@ async fn an_answer_goes_to_the_sender_or_to_everybody_but_oneself() {
 }
 
 #[tokio::test]
+async fn files_go_along_and_are_told_before_and_after() {
+    let room = week().await;
+    let attachments = json!([
+        {"name": "budget.pdf", "base64": "JVBERi0x\nLjQ"},
+        {"name": "Größe.csv", "text": "a;b\n".repeat(400)},
+        {"name": "x", "text": "é", "mime_type": "text/x-note; charset=UTF-8"},
+    ]);
+    let listed = json!([
+        {"name": "budget.pdf", "media": "application/pdf", "size": 8},
+        {"name": "Größe.csv", "media": "text/csv", "size": 1600},
+        {"name": "x", "media": "text/x-note", "size": 2},
+    ]);
+    let with = "with *budget.pdf* (8 bytes), *Größe.csv* (1 KiB), *x* (2 bytes)";
+    let offer = id(&room, json!({"subject": "Offer"})).await;
+    let new = json!({"to": [ANN], "subject": "Plan", "body": "See.", "attachments": attachments});
+    let draft = room.made("draft_email", new.clone()).await;
+    let drafted = room.done("get_email", json!({"email_id": draft})).await;
+    assert_eq!(drafted["data"]["attachments"], listed);
+    let answer = json!({"email_id": offer, "body": "See.", "attachments": attachments});
+    let see = "\u{201c}See.\u{201d}";
+    for (tool, arguments, words) in [
+        ("send_email", new, format!("Send *Plan* to {ANN}, {with}: {see} \u{2014}")),
+        (
+            "send_email",
+            json!({"draft_id": draft}),
+            format!("Send *Plan* to {ANN}, {with}: {see} ("),
+        ),
+        ("reply_to_email", answer, format!("Answer *Offer* to bob@example.org, {with}: {see}")),
+    ] {
+        let (_, asked) = room.asked(tool, arguments.clone()).await;
+        assert!(asked.starts_with(&words), "{asked}");
+        let sent = room.made(tool, arguments).await;
+        let shown = room.done("get_email", json!({"email_id": sent})).await;
+        assert_eq!(shown["data"]["attachments"], listed);
+        assert_eq!(shown["data"]["text"], json!("See."));
+    }
+    let found = room.done("search_emails", json!({"has_attachments": true})).await;
+    assert_eq!(column(&found, "subject"), ["Re: Offer", "Plan", "Plan"]);
+}
+
+#[tokio::test]
+async fn files_that_cannot_go_along_are_told() {
+    let room = week().await;
+    let many = vec![json!({"name": "x", "text": ""}); 21];
+    let large = json!({"name": "x.txt", "text": "x".repeat(9 << 20)});
+    let rows = [
+        (json!([{"name": "a", "text": "", "base64": ""}]), "give either `text` or `base64` of `a`"),
+        (json!([{"name": "a"}]), "give either `text` or `base64` of `a`"),
+        (json!([{"name": "a", "base64": "!"}]), "`base64` of `a` is no base64: encode it again"),
+        (
+            json!([{"name": "../a", "text": ""}]),
+            "`../a` is no name of a file: leave out its folder",
+        ),
+        (json!([{"name": "a\nb", "text": ""}]), "`name` must be one line, without line breaks"),
+        (
+            json!([{"name": "a", "text": "", "mime_type": "message/rfc822"}]),
+            "`message/rfc822` is no media type of a file: write one like `application/pdf`, without parameters, or leave it out",
+        ),
+        (
+            json!([large, large, large]),
+            "too much to attach (3 files, 27 MiB): an email takes 20 files of 20 MiB together",
+        ),
+    ];
+    for (attachments, message) in rows {
+        let arguments = json!({"to": [ANN], "subject": "x", "attachments": attachments});
+        let refused = room.outcome("send_email", arguments).await;
+        assert_eq!(refused, json!({ "tool": message }));
+    }
+    let arguments = json!({"to": [ANN], "subject": "x", "attachments": many});
+    let refused = room.response("send_email", &arguments).await;
+    assert_eq!(refused.error().unwrap().kind.as_str(), "invalid_arguments");
+}
+
+#[tokio::test]
 async fn emails_are_labelled_archived_marked_and_deleted() {
     let room = week().await;
     let id = id(&room, json!({"subject": "Sale"})).await;

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use toolcrib_desk::backend::{
-    FaultKind, Mail, MailQuery, Marks, Message, MessageHead, NewMessage, Person, Thread,
+    Attachment, FaultKind, File, Mail, MailQuery, Marks, Message, MessageHead, NewMessage, Person,
+    Thread,
 };
 
 /// A query for what has a label.
@@ -74,6 +75,7 @@ pub(crate) async fn behaves(mail: &dyn Mail, owner: &str) {
     let first = marks(&mailbox, &first).await;
     let reply = replies(&mailbox, &first).await;
     moves(&mailbox, &first, &reply).await;
+    files(&mailbox).await;
     pages(&mailbox).await;
 }
 
@@ -191,6 +193,56 @@ async fn moves(mailbox: &Box<'_>, first: &MessageHead, reply: &MessageHead) {
     assert_eq!((&back.subject, &*back.labels), (&first.subject, &["inbox".to_owned()][..]));
     for id in [&back.id, &reply.id] {
         mailbox.mark(id, labels(&["trash"], &[])).await;
+    }
+}
+
+/// Files with names that are hard to write.
+pub(crate) fn odd_files() -> Vec<File> {
+    let file = |name: &str, media: &str, bytes: &[u8]| File {
+        name: name.to_owned(),
+        media: media.to_owned(),
+        bytes: bytes.to_vec(),
+    };
+    let all: Vec<u8> = (0..=u8::MAX).cycle().take(5000).collect();
+    let long = format!("{}.csv", "Größe – 価格 ".repeat(12).trim_end());
+    vec![
+        file("budget.pdf", "application/pdf", &all),
+        file("a \"b\"; c%.txt", "text/plain", "Grüße\r\n--x\n".as_bytes()),
+        file(&long, "text/csv", "a;b\n1;2\n".as_bytes()),
+        file("empty", "application/octet-stream", b""),
+    ]
+}
+
+/// What is told of files.
+pub(crate) fn listed(files: &[File]) -> Vec<Attachment> {
+    let one = |file: &File| Attachment {
+        name: file.name.clone(),
+        media: file.media.clone(),
+        size: u64::try_from(file.bytes.len()).unwrap(),
+    };
+    files.iter().map(one).collect()
+}
+
+async fn files(mailbox: &Box<'_>) {
+    let Box { mail, owner } = mailbox;
+    let text = "See the files.\n--=_\n";
+    for is_draft in [false, true] {
+        let subject = format!("Files {is_draft}");
+        let message = mailbox.letter(&subject, text).await;
+        let message = NewMessage { files: odd_files(), ..message };
+        let sent = if is_draft {
+            let draft = mail.draft(owner, message).await.unwrap();
+            assert!(draft.has_attachments);
+            mail.send_draft(owner, &draft.id).await.unwrap()
+        } else {
+            mail.send(owner, message).await.unwrap()
+        };
+        let head = mailbox.arrived(&subject).await;
+        assert!(sent.has_attachments && head.has_attachments);
+        let read = mailbox.read(&head.id).await;
+        assert_eq!((&*read.text, read.attachments), (text.trim_end(), listed(&odd_files())));
+        assert_eq!(mail.files(owner, &head.id).await.unwrap(), odd_files());
+        mailbox.mark(&head.id, labels(&["trash"], &[])).await;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use proptest::prelude::*;
-use toolcrib_desk::backend::{Attachment, NewMessage, Person, Thread};
+use toolcrib_desk::backend::{Attachment, File, NewMessage, Person, Thread};
 use toolcrib_desk::mime::{self, Hidden, NotRead, Stamp, for_sending, read, write};
 
 use crate::mailbox::person;
@@ -45,6 +45,68 @@ fn a_plain_message_is_written_to_the_letter() {
     assert_eq!(String::from_utf8(written).unwrap(), expected);
     let kept = write(&message, &stamp(), Hidden::Kept).unwrap();
     assert_eq!(read(&kept).unwrap().bcc, message.bcc);
+}
+
+fn file(name: &str, media: &str, bytes: &[u8]) -> File {
+    File { name: name.to_owned(), media: media.to_owned(), bytes: bytes.to_vec() }
+}
+
+#[test]
+fn files_stand_beside_the_text() {
+    let message = NewMessage {
+        to: vec![person("john@example.org")],
+        subject: "Budget".to_owned(),
+        text: "See the files.\n".to_owned(),
+        files: vec![
+            file("budget 2027.pdf", "application/pdf", &[0xff; 60]),
+            file("Größe.csv", "text/csv", "ä;b\n".as_bytes()),
+        ],
+        ..NewMessage::default()
+    };
+    let written = String::from_utf8(write(&message, &stamp(), Hidden::Left).unwrap()).unwrap();
+    let (_, body) = written.split_once("MIME-Version: 1.0\r\n").unwrap();
+    let start = "Content-Type: multipart/mixed;\r\n boundary=\"";
+    let boundary = body.strip_prefix(start).unwrap().split('"').next().unwrap();
+    let expected = format!(
+        "{start}{boundary}\"\r\n\r\n\
+        --{boundary}\r\nContent-Type: text/plain; charset=utf-8\r\n\
+        Content-Transfer-Encoding: 7bit\r\n\r\nSee the files.\r\n\
+        --{boundary}\r\nContent-Type: application/pdf\r\n\
+        Content-Disposition: attachment;\r\n filename=\"budget 2027.pdf\"\r\n\
+        Content-Transfer-Encoding: base64\r\n\r\n{}\r\n////\r\n\
+        --{boundary}\r\nContent-Type: text/csv; charset=utf-8\r\n\
+        Content-Disposition: attachment;\r\n filename*=utf-8''Gr%C3%B6%C3%9Fe.csv\r\n\
+        Content-Transfer-Encoding: base64\r\n\r\nw6Q7Ygo=\r\n--{boundary}--\r\n",
+        "/".repeat(76)
+    );
+    assert_eq!(body, expected);
+    // A text that says where the files begin does not end before them.
+    let evil = format!("--{boundary}--\n--{boundary}\n\nx");
+    let message = NewMessage { text: evil.clone(), ..message };
+    let written = write(&message, &stamp(), Hidden::Left).unwrap();
+    assert_eq!(read(&written).unwrap().text, evil);
+    assert_eq!(mime::files(&written).unwrap(), message.files);
+}
+
+#[test]
+fn no_file_can_become_a_header_and_too_much_is_refused() {
+    let evil = "x\r\nBcc: evil@example.org\r\n\r\nbody";
+    let with = |files: Vec<File>| {
+        let message = NewMessage { to: vec![person("a@example.org")], ..NewMessage::default() };
+        write(&NewMessage { files, ..message }, &stamp(), Hidden::Left)
+    };
+    for media in [evil, "multipart/mixed", "message/rfc822", "text", "", "a/b; name=x"] {
+        let written = with(vec![file(evil, media, b"x")]).unwrap();
+        let wire = String::from_utf8(written.clone()).unwrap();
+        assert!(!wire.contains("\r\nBcc") && !wire.contains("\r\n\r\nbody"), "{wire}");
+        let expected = file("x Bcc: evil@example.org body", "application/octet-stream", b"x");
+        assert_eq!(mime::files(&written).unwrap(), [expected]);
+    }
+    assert!(with(vec![file("x", "text/plain", b""); 20]).is_ok());
+    assert!(with(vec![file("x", "text/plain", b""); 21]).is_err());
+    assert!(with(vec![file("x", "text/plain", &vec![b'x'; 6 << 20]); 3]).is_ok());
+    assert!(with(vec![file("x", "text/plain", &vec![b'x'; 6 << 20]); 4]).is_err());
+    assert!(with(vec![file(&"x".repeat(1001), "text/plain", b"")]).is_err());
 }
 
 #[test]
@@ -153,6 +215,30 @@ fn what_exhausts_is_refused() {
 }
 
 proptest! {
+    #[test]
+    fn files_are_read_as_they_were_written(
+        name in "[ -~äß–✓\u{1F600}\r\n\t]{0,200}",
+        bytes in prop::collection::vec(any::<u8>(), 0..300),
+        text in "(?s)[ -~\n\tü=_.-]{0,300}",
+    ) {
+        let message = NewMessage {
+            to: vec![person("a@example.org")],
+            text: text.clone(),
+            files: vec![file(&name, "image/png", &bytes)],
+            ..NewMessage::default()
+        };
+        let written = write(&message, &stamp(), Hidden::Left).unwrap();
+        let wire = String::from_utf8(written.clone()).unwrap();
+        prop_assert!(wire.is_ascii());
+        for line in wire.split("\r\n") {
+            prop_assert!(line.len() <= 78 && !line.contains(['\r', '\n']), "{line:?}");
+        }
+        let words = name.split_whitespace().collect::<Vec<_>>().join(" ");
+        let expected = if words.is_empty() { "unnamed" } else { &words };
+        prop_assert_eq!(mime::files(&written).unwrap(), [file(expected, "image/png", &bytes)]);
+        prop_assert_eq!(read(&written).unwrap().text, text.trim_end());
+    }
+
     #[test]
     fn what_is_written_is_read_again(
         subject in "[ -~äß✓\u{1F600}\r\n=?]{0,200}",

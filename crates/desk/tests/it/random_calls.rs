@@ -92,6 +92,7 @@ fn value(field: &str, schema: &Value) -> BoxedStrategy<Value> {
             let item = value(field, &schema["items"]);
             prop::collection::vec(item, 1..4).prop_map(Value::from).boxed()
         }
+        Some("object") => Just(json!({"name": "a.txt", "text": "One"})).boxed(),
         _ => Just(Value::Null).boxed(),
     };
     if nullable { prop_oneof![9 => some, 1 => Just(Value::Null)].boxed() } else { some }

@@ -6,8 +6,9 @@ use serde_json::json;
 use toolcrib_core::{Fingerprint, ToolError};
 
 use super::Here;
+use super::files::{self, Enclosed, files};
 use super::view::{HeadView, head};
-use crate::backend::{Message, MessageHead, NewMessage, Person, Thread};
+use crate::backend::{File, Message, MessageHead, NewMessage, Person, Thread};
 use crate::tools::fields::{Address, is_same, one_line, people};
 use crate::tools::row::Answer;
 use crate::tools::times::Times;
@@ -37,6 +38,10 @@ pub(super) struct Letter {
     #[serde(default)]
     #[schemars(length(max = 100_000))]
     body: String,
+    /// Files that go along, each with its name and either `text` or `base64`.
+    #[serde(default)]
+    #[schemars(length(max = 20))]
+    attachments: Vec<Enclosed>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -56,6 +61,10 @@ pub(super) struct Reply {
     #[serde(default)]
     #[schemars(length(max = 100))]
     cc: Vec<Address>,
+    /// Files that go along, each with its name and either `text` or `base64`.
+    #[serde(default)]
+    #[schemars(length(max = 20))]
+    attachments: Vec<Enclosed>,
 }
 
 impl Letter {
@@ -65,7 +74,8 @@ impl Letter {
         cc.retain(|person| !holds(&to, person));
         bcc.retain(|person| !holds(&to, person) && !holds(&cc, person));
         let subject = one_line("subject", &self.subject)?;
-        Ok(NewMessage { to, cc, bcc, subject, text: self.body.clone(), answers: None })
+        let (text, files) = (self.body.clone(), files(&self.attachments)?);
+        Ok(NewMessage { to, cc, bcc, subject, text, files, answers: None })
     }
 }
 
@@ -78,7 +88,9 @@ enum Sending {
 impl Letter {
     fn sending(&self) -> Result<Sending, ToolError> {
         let is_empty = self.to.is_empty() && self.cc.is_empty() && self.bcc.is_empty();
-        let says_nothing = self.subject.trim().is_empty() && self.body.trim().is_empty();
+        let says_nothing = self.subject.trim().is_empty()
+            && self.body.trim().is_empty()
+            && self.attachments.is_empty();
         match self.draft_id.clone() {
             Some(id) if is_empty && says_nothing => Ok(Sending::Draft(id)),
             Some(_) => {
@@ -112,7 +124,7 @@ pub(super) async fn send(here: Here, wish: Letter) -> Result<Answer<HeadView>, T
 }
 
 /// What was sent, and what its keeper has to say of its way.
-fn gone(here: &Here, sent: MessageHead, times: &Times) -> Answer<HeadView> {
+pub(super) fn gone(here: &Here, sent: MessageHead, times: &Times) -> Answer<HeadView> {
     let notes = here.keeper.note(&sent).into_iter().collect();
     Answer { data: head(sent, times), notes }
 }
@@ -120,20 +132,23 @@ fn gone(here: &Here, sent: MessageHead, times: &Times) -> Answer<HeadView> {
 /// `Send *Lunch* to ann@example.org: "Shall we ..."`.
 pub(super) async fn send_words(here: Here, wish: Letter) -> Result<String, ToolError> {
     match wish.sending()? {
-        Sending::New(message) => Ok(in_words("Send", &message)),
+        Sending::New(message) => Ok(in_words("Send", &message, &with(&message.files))),
         Sending::Draft(id) => {
             let kept = here.keeper.message(&here.owner, &id).await?;
             if !kept.head.labels.iter().any(|label| label == "drafts") {
                 return Err(ToolError::told("this email is no draft: give the id of one"));
             }
             let mark = of_draft(&kept);
-            let Message { head, cc, bcc, text, .. } = kept;
+            let Message { head, cc, bcc, text, attachments, .. } = kept;
+            let along = files::in_words(attachments.iter().map(|file| {
+                (file.name.as_str(), usize::try_from(file.size).unwrap_or(usize::MAX))
+            }));
             let (to, subject) = (head.to, head.subject);
             if to.is_empty() && cc.is_empty() && bcc.is_empty() {
                 return Err(ToolError::told("this draft has nobody to send it to"));
             }
-            let message = NewMessage { to, cc, bcc, subject, text, answers: None };
-            Ok(format!("{} (draft {mark})", in_words("Send", &message)))
+            let message = NewMessage { to, cc, bcc, subject, text, ..NewMessage::default() };
+            Ok(format!("{} (draft {mark})", in_words("Send", &message, &along)))
         }
     }
 }
@@ -161,7 +176,7 @@ pub(super) async fn reply(here: Here, reply: Reply) -> Result<Answer<HeadView>, 
 pub(super) async fn reply_words(here: Here, reply: Reply) -> Result<String, ToolError> {
     let (message, before) = answering(&here, &reply).await?;
     let message = NewMessage { subject: before.head.subject, ..message };
-    Ok(in_words("Answer", &message))
+    Ok(in_words("Answer", &message, &with(&message.files)))
 }
 
 /// The answer, and what it answers.
@@ -203,25 +218,29 @@ async fn answering(here: &Here, reply: &Reply) -> Result<(NewMessage, Message), 
         to,
         cc,
         bcc: Vec::new(),
-        subject: answered(&before.head.subject),
+        subject: prefixed("Re", &["re:"], &before.head.subject),
         text: reply.body.clone(),
+        files: files(&reply.attachments)?,
         answers: Some(answers),
     };
     Ok((message, before))
 }
 
-/// The subject of an answer.
-fn answered(subject: &str) -> String {
+/// A subject after `Re: ` or the like, unless it begins with one of `known` already.
+pub(super) fn prefixed(prefix: &str, known: &[&str], subject: &str) -> String {
     // What somebody else's program wrote may hold anything, and a header is one line.
     let line = words::plain(subject, 480);
-    if line.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("re:")) {
+    let begins = |known: &&str| {
+        line.get(..known.len()).is_some_and(|start| start.eq_ignore_ascii_case(known))
+    };
+    if known.iter().any(begins) {
         return line;
     }
-    format!("Re: {line}")
+    format!("{prefix}: {line}")
 }
 
 /// Each once, and none of the others.
-fn distinct(people: &mut Vec<Person>, others: &[Person]) {
+pub(super) fn distinct(people: &mut Vec<Person>, others: &[Person]) {
     let mut kept: Vec<Person> = Vec::new();
     for person in people.drain(..) {
         if !holds(&kept, &person) && !holds(others, &person) {
@@ -235,10 +254,16 @@ fn holds(people: &[Person], person: &Person) -> bool {
     people.iter().any(|known| is_same(known, person))
 }
 
-fn in_words(verb: &str, message: &NewMessage) -> String {
+/// The files of a message in words.
+pub(super) fn with(files: &[File]) -> String {
+    files::in_words(files.iter().map(|file| (file.name.as_str(), file.bytes.len())))
+}
+
+/// `with`: what goes along, in words.
+fn in_words(verb: &str, message: &NewMessage, with: &str) -> String {
     let mut everybody: Vec<Person> = message.to.clone();
     everybody.extend(message.cc.iter().chain(&message.bcc).cloned());
     let (subject, to) = (words::title(&message.subject), words::addresses(&everybody));
     let text = words::opening(&message.text);
-    format!("{verb} {subject} to {to}: {text}")
+    format!("{verb} {subject} to {to}{with}: {text}")
 }

@@ -5,6 +5,7 @@ use toolcrib_desk::backend::{
 };
 
 use super::{Account, OWNER, kind, person};
+use crate::mailbox::{listed, odd_files};
 
 const PLAIN: &str = "From: =?utf-8?Q?J=C3=BCrg?= <juerg@example.org>\n\
 To: Anna <anna@example.org>, bob@example.org\n\
@@ -241,6 +242,24 @@ async fn a_draft_waits_until_it_is_sent() {
     for id in [draft.id.as_str(), sent.id.as_str(), "nothing"] {
         assert_eq!(kind(account.google.send_draft("", id).await), FaultKind::NotFound, "{id}");
     }
+    account.close();
+}
+
+#[tokio::test]
+async fn files_go_along_whole() {
+    let account = Account::open();
+    let message = letter("ben@example.org", "Files", "See the files.");
+    let message = NewMessage { files: odd_files(), ..message };
+    let draft = account.google.draft("", message.clone()).await.unwrap();
+    let drafted = account.google.send_draft("", &draft.id).await.unwrap();
+    let sent = account.google.send("", message).await.unwrap();
+    for head in [drafted, sent] {
+        let read = account.google.message("", &head.id).await.unwrap();
+        assert_eq!((&*read.text, read.attachments), ("See the files.", listed(&odd_files())));
+        assert_eq!(account.google.files("", &head.id).await.unwrap(), odd_files());
+    }
+    let none = account.google.files("", "nothing").await;
+    assert_eq!(kind(none), FaultKind::NotFound);
     account.close();
 }
 
