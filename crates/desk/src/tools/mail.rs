@@ -3,6 +3,7 @@
 mod digest;
 mod files;
 mod find;
+mod forward;
 mod mark;
 mod send;
 mod view;
@@ -35,6 +36,7 @@ pub(crate) fn tools(keeper: Arc<dyn Mail>, settings: &Arc<Settings>) -> Tools {
         tool(&DRAFT, &at, send::draft)?,
         asked(&SEND, &at, (send::send, send::send_words))?,
         asked(&REPLY, &at, (send::reply, send::reply_words))?,
+        asked(&FORWARD, &at, (forward::forward, forward::forward_words))?,
         tool(&LABEL, &at, mark::label)?,
         tool(&ARCHIVE, &at, mark::archive)?,
         tool(&MARK_READ, &at, mark::read)?,
@@ -133,6 +135,17 @@ const REPLY: About = About {
     description: "Sends an answer in the conversation of an email, to its sender or to everybody \
                   it went to; its text is not repeated. Use it to answer, and `send_email` to begin \
                   a new conversation; the user is asked before.",
+    ..WRITER
+};
+
+const FORWARD: About = About {
+    name: "forward_email",
+    actions: &["create", "send", "write"],
+    approval: Some(SENT),
+    summary: "Forward an email to others, with its attachments",
+    description: "Sends the text of an email to others, below who wrote it, when and to whom, with \
+                  its attachments unless `keep_attachments` is false. Use it to pass an email on, \
+                  and `reply_to_email` to answer it; the user is asked before.",
     ..WRITER
 };
 

@@ -16,7 +16,7 @@ use toolcrib_testkit::google::{CLIENT, CLIENT_SECRET, GoogleServer, OWNER, REFRE
 
 /// A server, and the account at it.
 pub(crate) struct Account {
-    server: GoogleServer,
+    pub(crate) server: GoogleServer,
     pub(crate) google: Google,
     settings: GoogleSettings,
 }
@@ -49,7 +49,7 @@ impl Account {
     }
 
     /// Ends a test: all that was said followed the documents.
-    fn close(self) {
+    pub(crate) fn close(self) {
         assert_eq!(self.server.violations(), Vec::<String>::new());
     }
 }

@@ -30,7 +30,7 @@ pub(crate) fn mailbox(imap: &str, smtp: &str, plain: bool) -> ImapMail {
     ImapMail::new(egress, MailAccount { imap, smtp, from }).unwrap()
 }
 
-fn at(scheme: &str, port: u16) -> String {
+pub(crate) fn at(scheme: &str, port: u16) -> String {
     format!("{scheme}://mail.test:{port}")
 }
 

@@ -12,6 +12,7 @@ mod agenda;
 mod calendar;
 mod dovecot;
 mod embedded_agenda;
+mod forwarding;
 mod free_slots;
 mod google;
 mod icalendar;

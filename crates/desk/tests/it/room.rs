@@ -10,6 +10,7 @@ use toolcrib_core::{
     Call, Caller, Decision, RawArguments, Request, Response, Run, TicketError, TicketId,
     ToolOutcome,
 };
+use toolcrib_desk::backend::Mail;
 use toolcrib_desk::embedded::{Agenda, Db, LocalMail};
 use toolcrib_desk::{Backends, Desk, Home, Settings};
 use toolcrib_engine::Crib;
@@ -35,6 +36,15 @@ impl Room {
     }
 
     pub(crate) fn at(now: &str, zone: &str) -> Self {
+        Self::over(now, zone, None)
+    }
+
+    /// One whose mail is kept elsewhere.
+    pub(crate) fn with_mail(mail: impl Mail + 'static) -> Self {
+        Self::over(NOW, "Europe/Zurich", Some(Arc::new(mail)))
+    }
+
+    fn over(now: &str, zone: &str, mail: Option<Arc<dyn Mail>>) -> Self {
         let clock = Arc::new(AtomicI64::new(0));
         let hand = Arc::clone(&clock);
         let now_is = move || Timestamp::from_second(hand.load(Ordering::Relaxed)).unwrap();
@@ -45,7 +55,7 @@ impl Room {
         let backends = Backends {
             calendar: Some(agenda.clone()),
             tasks: Some(agenda),
-            mail: Some(Arc::new(mailbox.clone())),
+            mail: mail.or_else(|| Some(Arc::new(mailbox.clone()))),
         };
         let desk = Desk::new(Settings::new(zone).clock(now_is), backends.clone());
         let crib = Crib::of(desk.tools().clone());

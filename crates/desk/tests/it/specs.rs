@@ -53,6 +53,7 @@ fn the_tools_stand_in_a_fixed_order_with_what_they_may_do() {
             "mail draft_email create,write write",
             "mail send_email create,send,write write asked",
             "mail reply_to_email create,send,write write asked",
+            "mail forward_email create,send,write write asked",
             "mail label_email update,write write",
             "mail archive_email update,write write",
             "mail mark_email_read update,write write",
@@ -129,7 +130,7 @@ async fn what_nothing_keeps_has_no_tools() {
     assert_eq!(only(Backends { mail: None, ..all.clone() }), ["calendar", "tasks"]);
     assert_eq!(only(Backends { calendar: None, tasks: None, ..all.clone() }), ["mail"]);
     let desk = Desk::new(Settings::new(jiff::tz::TimeZone::UTC), all);
-    assert_eq!(desk.load().await.unwrap().iter().count(), 33);
+    assert_eq!(desk.load().await.unwrap().iter().count(), 34);
 }
 
 #[test]
