@@ -13,6 +13,7 @@ pub mod ical;
 pub mod imap;
 pub mod mime;
 mod resource;
+mod rule;
 mod smtp;
 mod tools;
 mod wire;

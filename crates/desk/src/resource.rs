@@ -4,8 +4,8 @@
 //! so that they behave alike.
 //!
 //! Read in this order: [`Resource`], `key` (what names an occurrence), `series` (when it occurs),
-//! `read` and `make` (a component as a value of ours and back), `change`, `shift` and `respond`
-//! (what can be done to it), `task`, `list` (pages).
+//! `read` and `make` (a component as a value of ours and back), `change`, `shift`, `split`
+//! and `respond` (what can be done to it), `task`, `list` (pages).
 
 mod change;
 mod key;
@@ -13,9 +13,9 @@ mod list;
 mod make;
 mod read;
 mod respond;
-mod rule;
 mod series;
 mod shift;
+mod split;
 mod task;
 mod whole;
 

@@ -39,6 +39,28 @@ pub trait Calendar: Send + Sync {
 
     fn remove<'a>(&'a self, owner: &'a str, id: &'a str) -> BoxFuture<'a, Result<(), Fault>>;
 
+    /// Changes an occurrence and all after it: its series ends before it, and another goes on from
+    /// there with ids of its own, as the event says. What is done to the first of a series, or to
+    /// an event that does not repeat, is done to all of it.
+    fn change_following<'a>(
+        &'a self,
+        owner: &'a str,
+        id: &'a str,
+        change: EventChange,
+    ) -> BoxFuture<'a, Result<Event, Fault>>;
+
+    /// Removes an occurrence and all after it.
+    fn remove_following<'a>(
+        &'a self,
+        owner: &'a str,
+        id: &'a str,
+    ) -> BoxFuture<'a, Result<(), Fault>>;
+
+    /// What whoever changes all after an occurrence has to know beforehand.
+    fn note_of_following(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Answers an invitation; an event that the owner was not invited to is `Invalid`.
     fn respond<'a>(
         &'a self,

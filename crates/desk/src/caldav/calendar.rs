@@ -7,9 +7,9 @@ use uuid::Uuid;
 use super::CalDav;
 use super::objects::Object;
 use crate::backend::{
-    Calendar, CalendarInfo, Event, EventChange, EventQuery, Fault, NewEvent, Page, Reply,
+    Calendar, CalendarInfo, Event, EventChange, EventQuery, Fault, FaultKind, NewEvent, Page, Reply,
 };
-use crate::resource::{Answer, EventId, Kind, Place, Resource, Rest, event_page, few_enough};
+use crate::resource::{Answer, EventId, Key, Kind, Place, Resource, Rest, event_page, few_enough};
 
 impl CalDav {
     /// Does something to one event, and gives it as it is afterwards.
@@ -28,6 +28,37 @@ impl CalDav {
         let event = object.resource.event(place, id.key)?;
         self.put(&object).await?;
         Ok(event)
+    }
+}
+
+/// Takes something out of an object, and says what is left of it.
+type TakeOut = fn(&mut Resource, Place<'_>, Option<Key>, Timestamp) -> Result<Rest, Fault>;
+
+impl CalDav {
+    async fn take_out(&self, id: &str, take_out: TakeOut) -> Result<(), Fault> {
+        let id = EventId::read(id);
+        let home = &self.account().await?.home;
+        let mut object = self.object(Kind::Event, id.object).await?;
+        let collection = object.collection.id.clone();
+        let place = Place { id: id.object, collection: &collection, home };
+        match take_out(&mut object.resource, place, id.key, Timestamp::now())? {
+            Rest::Some => self.put(&object).await,
+            Rest::Nothing => self.delete(&object).await,
+        }
+    }
+
+    /// Takes the series that was to go on back, since the other one could not be ended.
+    async fn taken_back(&self, new: &str, fault: Fault) -> Fault {
+        let gone = async {
+            let object = self.object(Kind::Event, new).await?;
+            self.delete(&object).await
+        };
+        if fault.kind != FaultKind::Unknown && gone.await.is_ok() {
+            return fault;
+        }
+        let message = "it could not be told whether the series was parted: look at its repetitions \
+                       before you repeat it";
+        Fault { cause: Some(fault.message.into()), ..Fault::new(FaultKind::Unknown, message) }
     }
 }
 
@@ -100,17 +131,48 @@ impl Calendar for CalDav {
     }
 
     fn remove<'a>(&'a self, _owner: &'a str, id: &'a str) -> BoxFuture<'a, Result<(), Fault>> {
+        Box::pin(self.take_out(id, Resource::remove))
+    }
+
+    fn change_following<'a>(
+        &'a self,
+        _owner: &'a str,
+        id: &'a str,
+        change: EventChange,
+    ) -> BoxFuture<'a, Result<Event, Fault>> {
         Box::pin(async move {
             let id = EventId::read(id);
             let home = &self.account().await?.home;
             let mut object = self.object(Kind::Event, id.object).await?;
-            let collection = object.collection.id.clone();
-            let place = Place { id: id.object, collection: &collection, home };
-            match object.resource.remove(place, id.key, Timestamp::now())? {
-                Rest::Some => self.put(&object).await,
-                Rest::Nothing => self.delete(&object).await,
+            let collection = object.collection.clone();
+            let place = Place { id: id.object, collection: &collection.id, home };
+            let uid = Uuid::new_v4();
+            let rest = object.resource.change_following(
+                place,
+                id.key,
+                (&change, &uid.to_string()),
+                Timestamp::now(),
+            )?;
+            let Some(rest) = rest else {
+                let event = object.resource.event(place, None)?;
+                self.put(&object).await?;
+                return Ok(event);
+            };
+            // First the new one: what fails after it leaves something twice, and nothing out.
+            let new = self.put_new(&collection, &short(uid), &rest).await?;
+            if let Err(fault) = self.put(&object).await {
+                return Err(self.taken_back(&new, fault).await);
             }
+            rest.event(Place { id: &new, ..place }, None)
         })
+    }
+
+    fn remove_following<'a>(
+        &'a self,
+        _owner: &'a str,
+        id: &'a str,
+    ) -> BoxFuture<'a, Result<(), Fault>> {
+        Box::pin(self.take_out(id, Resource::remove_following))
     }
 
     fn respond<'a>(

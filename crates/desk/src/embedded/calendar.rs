@@ -15,7 +15,7 @@ use crate::backend::{
 };
 use crate::home::Home;
 use crate::resource::{
-    Answer, EventId, Kind, Place, Resource, Rest, event_page, few_enough, has_words, words_of,
+    Answer, EventId, Key, Kind, Place, Resource, Rest, event_page, few_enough, has_words, words_of,
 };
 
 /// Events and tasks in the desk's file. Cheap to clone.
@@ -62,6 +62,31 @@ impl Agenda {
             Ok(event)
         });
         asked.await
+    }
+}
+
+/// Takes something out of an object, and says what is left of it.
+type TakeOut = fn(&mut Resource, Place<'_>, Option<Key>, Timestamp) -> Result<Rest, Fault>;
+
+impl Agenda {
+    fn take_out(
+        &self,
+        owner: &str,
+        id: &str,
+        take_out: TakeOut,
+    ) -> BoxFuture<'_, Result<(), Fault>> {
+        let (owner, id, home) = (owner.to_owned(), id.to_owned(), self.home(owner));
+        Box::pin(self.db.ask(move |connection| {
+            let id = EventId::read(&id);
+            let rows = Rows::begin(connection, &owner, Kind::Event)?;
+            let mut found = rows.object(id.object)?;
+            let place = Place { id: id.object, collection: &found.collection, home: &home };
+            match take_out(&mut found.resource, place, id.key, Timestamp::now())? {
+                Rest::Some => rows.update(id.object, &found.resource, &home)?,
+                Rest::Nothing => rows.delete(id.object)?,
+            }
+            rows.commit()
+        }))
     }
 }
 
@@ -141,18 +166,47 @@ impl Calendar for Agenda {
     }
 
     fn remove<'a>(&'a self, owner: &'a str, id: &'a str) -> BoxFuture<'a, Result<(), Fault>> {
+        self.take_out(owner, id, Resource::remove)
+    }
+
+    fn change_following<'a>(
+        &'a self,
+        owner: &'a str,
+        id: &'a str,
+        change: EventChange,
+    ) -> BoxFuture<'a, Result<Event, Fault>> {
         let (owner, id, home) = (owner.to_owned(), id.to_owned(), self.home(owner));
         Box::pin(self.db.ask(move |connection| {
             let id = EventId::read(&id);
             let rows = Rows::begin(connection, &owner, Kind::Event)?;
             let mut found = rows.object(id.object)?;
             let place = Place { id: id.object, collection: &found.collection, home: &home };
-            match found.resource.remove(place, id.key, Timestamp::now())? {
-                Rest::Some => rows.update(id.object, &found.resource, &home)?,
-                Rest::Nothing => rows.delete(id.object)?,
-            }
-            rows.commit()
+            let uid = Uuid::new_v4().to_string();
+            let rest = found.resource.change_following(
+                place,
+                id.key,
+                (&change, &uid),
+                Timestamp::now(),
+            )?;
+            rows.update(id.object, &found.resource, &home)?;
+            let event = match rest {
+                Some(rest) => {
+                    let new = rows.insert(&found.collection, &rest, &home)?;
+                    rest.event(Place { id: &new, ..place }, None)?
+                }
+                None => found.resource.event(place, None)?,
+            };
+            rows.commit()?;
+            Ok(event)
         }))
+    }
+
+    fn remove_following<'a>(
+        &'a self,
+        owner: &'a str,
+        id: &'a str,
+    ) -> BoxFuture<'a, Result<(), Fault>> {
+        self.take_out(owner, id, Resource::remove_following)
     }
 
     fn respond<'a>(

@@ -5,8 +5,8 @@
 
 mod body;
 mod event;
+mod following;
 mod merge;
-mod rule;
 
 use std::collections::HashMap;
 
@@ -334,6 +334,23 @@ impl Calendar for Google {
 
     fn remove<'a>(&'a self, _: &'a str, id: &'a str) -> BoxFuture<'a, Result<(), Fault>> {
         Box::pin(self.within(Doing::Writing, self.removed(id)))
+    }
+
+    fn change_following<'a>(
+        &'a self,
+        _: &'a str,
+        id: &'a str,
+        change: EventChange,
+    ) -> BoxFuture<'a, Result<Event, Fault>> {
+        Box::pin(self.within(Doing::Writing, self.changed_following(id, change)))
+    }
+
+    fn remove_following<'a>(&'a self, _: &'a str, id: &'a str) -> BoxFuture<'a, Result<(), Fault>> {
+        Box::pin(self.within(Doing::Writing, self.removed_following(id)))
+    }
+
+    fn note_of_following(&self) -> Option<&'static str> {
+        Some("repetitions after it that were changed or deleted by themselves are as the others")
     }
 
     fn respond<'a>(

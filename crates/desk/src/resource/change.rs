@@ -3,11 +3,11 @@
 use jiff::Timestamp;
 
 use super::make::{put_busy, put_guests, put_slot, put_text, settled};
-use super::rule::fitted;
 use super::{Key, Place, Resource, Rest, broken, invalid};
 use crate::backend::{Change, EventChange, Fault, Slot};
 use crate::home::Home;
 use crate::ical::{Component, Moment, Property, utc_text};
+use crate::rule::fitted;
 
 /// What stands in the master alone.
 const OF_SERIES: [&str; 4] = ["RRULE", "RDATE", "EXDATE", "EXRULE"];

@@ -2,11 +2,11 @@
 
 use jiff::{Timestamp, Zoned};
 
-use super::rule::fitted;
 use super::{Kind, Resource, invalid};
 use crate::backend::{Fault, NewEvent, Person, Slot};
 use crate::home::Home;
 use crate::ical::{Component, Moment, Property, utc_text, vtimezone, written};
+use crate::rule::fitted;
 
 /// Most guests of one event.
 const MOST_GUESTS: usize = 500;

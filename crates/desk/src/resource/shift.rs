@@ -6,11 +6,11 @@ use jiff::civil::DateTime;
 use super::change::{start_of, unread};
 use super::make::put_slot;
 use super::read::slot;
-use super::rule::{falls_on_start, fitted, moved};
 use super::series::Series;
 use super::{Key, Place, Resource, invalid};
 use crate::backend::{Fault, Slot};
 use crate::ical::{Component, Moment, Zones, written};
+use crate::rule::moved;
 
 /// How the start of an occurrence moves with its series.
 struct Move {
@@ -19,11 +19,6 @@ struct Move {
 }
 
 impl Move {
-    /// Days between the two.
-    fn days(&self) -> i64 {
-        i64::from((self.to.date() - self.from.date()).get_days())
-    }
-
     /// Where another start of the series goes, as clocks show it.
     fn apply(&self, start: &Moment) -> Option<Moment> {
         let day = || start.date().checked_add(self.to.date() - self.from.date()).ok();
@@ -70,7 +65,7 @@ impl Resource {
         let whole = placed(target, &start);
         let text = series.master.get("RRULE").map(|rule| rule.value.clone());
         let text = match text.filter(|_| rule) {
-            Some(text) => Some(rule_after(&text, &series, &step, &whole)?),
+            Some(text) => Some(moved(&text, &series.slot, &whole)?),
             None => None,
         };
         let calendar = self.calendar.clone();
@@ -128,24 +123,6 @@ fn placed(model: &Slot, start: &Moment) -> Slot {
         }
         (Slot::Timed { .. }, Moment::Day(_)) | (Slot::Days { .. }, Moment::At(_)) => model.clone(),
     }
-}
-
-fn rule_after(text: &str, series: &Series<'_>, step: &Move, whole: &Slot) -> Result<String, Fault> {
-    let Ok(rule) = text.parse::<toolcrib_when::Recurrence>() else {
-        return Err(invalid(format!(
-            "the series repeats by `{text}`, which is not understood here: give it another rule"
-        )));
-    };
-    // Others write rules that do not fall on their start; those are not made right here.
-    if !falls_on_start(&rule, &series.slot) {
-        return Ok(text.to_owned());
-    }
-    let cure = "say the rule too that it shall have";
-    let moved = moved(text, step.days()).ok_or_else(|| {
-        invalid(format!("it repeats by `{text}`, which names other days: {cure}"))
-    })?;
-    fitted(&moved, whole)
-        .map_err(|_| invalid(format!("it repeats by `{text}`, which has no such day: {cure}")))
 }
 
 fn move_dates(master: &mut Component, zones: Zones<'_>, step: &Move) {

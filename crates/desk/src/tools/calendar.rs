@@ -5,6 +5,7 @@ mod answer;
 mod change;
 mod find;
 mod free;
+mod scope;
 mod view;
 
 use std::sync::Arc;
@@ -122,7 +123,7 @@ const UPDATE: About = About {
     description: "Changes what is given of an event without guests; null clears a field that may \
                   be empty. Use it to move, rename or lengthen an event, and `update_meeting` for \
                   one with guests. A new start keeps the length; the id of a repetition changes \
-                  that one, the id of its series all.",
+                  that one, or by `scope` all after it too, the id of its series all.",
     without: &["add_guests", "remove_guests"],
     ..WRITER
 };
@@ -157,8 +158,9 @@ const DELETE: About = About {
     approval: Some("it is gone for good, and the people invited will be told"),
     summary: "Delete a calendar event, or a whole series, by its id",
     description: "Deletes an event for good; its guests are told where the calendar's server tells \
-                  them. The id of a repetition deletes that one, the id of its series all. Use it \
-                  when the user wants an event gone; the user is asked before.",
+                  them. The id of a repetition deletes that one, or by `scope` all after it too, the \
+                  id of its series all. Use it when the user wants an event gone; the user is \
+                  asked before.",
     ..WRITER
 };
 

@@ -52,6 +52,10 @@ macro_rules! agenda_tests {
             a_rule_is_set_and_taken_away,
             a_change_of_all_leaves_what_was_changed_by_itself,
             a_series_without_occurrences_is_gone,
+            all_after_an_occurrence_go_on_by_themselves,
+            all_after_an_occurrence_are_removed,
+            what_was_changed_of_a_series_stays_when_it_is_parted,
+            what_cannot_be_parted_is_told,
         });
         agenda_tests!($open: searching {
             words_are_found_wherever_they_stand,

@@ -2,6 +2,7 @@
 
 mod calendar;
 mod faults;
+mod following;
 mod mail;
 mod sign_in;
 mod tasks;

@@ -74,6 +74,62 @@ async fn a_series_is_deleted_as_such_and_a_repetition_alone() {
 }
 
 #[tokio::test]
+async fn a_change_of_all_after_a_repetition_is_asked_about_as_such() {
+    let room = Room::new();
+    let arguments = json!({
+        "title": "Review", "start": "every Monday at 9", "duration": "1 hour",
+        "guests": ["bob@example.org"],
+    });
+    room.done("schedule_meeting", arguments).await;
+    let listed = room.done("list_calendar_events", json!({"limit": 3})).await;
+    let (second, series) = (&listed["data"][1]["id"], &listed["data"][1]["series"]);
+    let change = json!({"event_id": second, "scope": "following", "start": "4pm"});
+    let (ticket, asked) = room.asked("update_meeting", change).await;
+    let words = "Change *Review*, Mon 30 Nov 2026 09:00 to 10:00, and all its repetitions after it \
+                 (every Monday), 1 guest: move to Mon 30 Nov 2026 16:00 to 17:00";
+    assert_eq!(asked, format!("{words}{TELLS}"));
+    room.approve(&ticket).await.unwrap();
+    let listed = room.done("list_calendar_events", json!({"limit": 3})).await;
+    let whens: Vec<_> = listed["data"].as_array().unwrap().iter().map(|it| &it["when"]).collect();
+    assert_eq!(
+        whens,
+        [
+            "Mon 23 Nov 2026 09:00 to 10:00",
+            "Mon 30 Nov 2026 16:00 to 17:00",
+            "Mon 7 Dec 2026 16:00 to 17:00",
+        ]
+    );
+    let (third, rest) = (&listed["data"][2]["id"], &listed["data"][2]["series"]);
+    let delete = json!({"event_id": third, "scope": "following"});
+    let (ticket, asked) = room.asked("delete_calendar_event", delete).await;
+    let words = "Delete *Review*, Mon 7 Dec 2026 16:00 to 17:00, and all its repetitions after it \
+                 (every Monday), 1 guest";
+    assert_eq!(asked, format!("{words}{DESTROYS}"));
+    room.approve(&ticket).await.unwrap();
+    let left = room.done("list_calendar_events", json!({})).await;
+    assert_eq!(left["data"].as_array().unwrap().len(), 2);
+    let all = json!({"event_id": left["data"][1]["id"], "scope": "all"});
+    let (_, asked) = room.asked("delete_calendar_event", all).await;
+    assert!(asked.contains("and all its repetitions (every Monday until"), "{asked}");
+    for (id, scope, message) in [
+        (
+            series,
+            "this",
+            "this is the id of a whole series: give that of one repetition, or `all` as the `scope`",
+        ),
+        (
+            rest,
+            "following",
+            "this is the id of a whole series: give that of the repetition with which it begins",
+        ),
+    ] {
+        let refused =
+            room.outcome("delete_calendar_event", json!({"event_id": id, "scope": scope}));
+        assert_eq!(refused.await, json!({ "tool": message }));
+    }
+}
+
+#[tokio::test]
 async fn a_title_cannot_fake_the_rest_of_a_question() {
     let room = Room::new();
     let long = "x".repeat(200);

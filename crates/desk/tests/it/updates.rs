@@ -128,7 +128,7 @@ async fn one_repetition_is_moved_by_its_id_and_all_by_the_id_of_the_series() {
     );
     let arguments = json!({"event_id": second, "repeat": "every Friday"});
     let refused = room.outcome("update_calendar_event", arguments).await;
-    let message = "`repeat` is of a whole series: give the id in `series` of the event";
+    let message = "`repeat` is of several repetitions: give `following` or `all` as the `scope`";
     assert_eq!(refused, json!({ "tool": message }));
     let arguments = json!({"event_id": series, "repeat": null});
     let single = room.done("update_calendar_event", arguments).await;

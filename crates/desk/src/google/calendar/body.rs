@@ -5,9 +5,9 @@ use jiff::{ToSpan as _, Zoned};
 use serde_json::{Map, Value, json};
 
 use super::event::{Wired, text};
-use super::rule;
 use crate::backend::{Change, EventChange, Fault, FaultKind, NewEvent, Person, Slot};
 use crate::mime::is_address;
+use crate::rule;
 
 type Body = Map<String, Value>;
 
@@ -78,6 +78,35 @@ pub(super) fn change(before: &Wired, change: EventChange) -> Result<Body, Fault>
     }
     if let Some(busy) = busy {
         body.insert("transparency".to_owned(), json!(transparency(busy)));
+    }
+    Ok(body)
+}
+
+/// A series that goes on from an occurrence, with a change: its times, rule and guests, and what
+/// is changed of the rest.
+pub(super) fn following(
+    series: &Wired,
+    slot: &Slot,
+    rule: &str,
+    mut change: EventChange,
+) -> Result<Body, Fault> {
+    let after = change.slot.take().unwrap_or_else(|| slot.clone());
+    is_forward(&after)?;
+    let rule = match std::mem::take(&mut change.rule) {
+        Change::Keep => Some(rule::moved(rule, slot, &after)?),
+        Change::Clear => None,
+        Change::Set(rule) => Some(rule::fitted(&rule, &after)?),
+    };
+    let guests = change.guests.is_none();
+    let mut body = self::change(series, change)?;
+    let (start, end) = ends(&after, false);
+    body.insert("start".to_owned(), start);
+    body.insert("end".to_owned(), end);
+    if let Some(rule) = rule {
+        body.insert("recurrence".to_owned(), json!([format!("RRULE:{rule}")]));
+    }
+    if guests && !series.attendees.is_empty() {
+        body.insert("attendees".to_owned(), json!(series.attendees));
     }
     Ok(body)
 }

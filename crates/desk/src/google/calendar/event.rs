@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::super::fault::broken;
 use crate::backend::{Event, Fault, Guest, Person, Reply, Slot, Status};
+use crate::ical::Moment;
 
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
@@ -22,6 +23,8 @@ pub(in crate::google) struct Wired {
     end: Option<When>,
     pub(super) recurrence: Vec<String>,
     pub(super) recurring_event_id: Option<String>,
+    /// Of an occurrence: when its series has it, whatever was changed of it.
+    original_start_time: Option<When>,
     /// As they came: who stays is sent back with all that Google knows of them.
     pub(super) attendees: Vec<Map<String, Value>>,
     organizer: Option<Organizer>,
@@ -94,6 +97,12 @@ impl Wired {
 
     fn own(&self) -> Option<&Map<String, Value>> {
         self.attendees.iter().find(|it| it.get("self") == Some(&Value::Bool(true)))
+    }
+
+    /// When an occurrence is by its series.
+    pub(super) fn original(&self) -> Option<Moment> {
+        let original = self.original_start_time.as_ref()?;
+        original.day().map(Moment::Day).or_else(|| original.moment(None).map(Moment::At))
     }
 
     /// `zone`: that of its calendar, if it is known.

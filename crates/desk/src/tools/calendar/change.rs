@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toolcrib_core::ToolError;
 
-use super::view::{EventView, event, in_words, is_series};
+use super::scope::{Reach, Scope, Target};
+use super::view::{EventView, event};
 use super::{Here, is_nothing};
 use crate::backend::{Change, Event, EventChange, Person};
 use crate::tools::fields::{Address, change, emptied, given, is_same, line, one_line, people};
@@ -18,6 +19,10 @@ pub(super) struct Update {
     /// Id of the event, or of its series.
     #[schemars(length(min = 1, max = 1024))]
     event_id: String,
+    /// Which repetitions, with the id of one: it alone (as if not set), it and all after it, all.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "Scope")]
+    scope: Option<Scope>,
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "String", length(min = 1, max = 500))]
     title: Option<String>,
@@ -63,7 +68,6 @@ pub(super) struct Update {
 
 /// A change that was read, of an event as it is now.
 struct Ready {
-    before: Event,
     change: EventChange,
     invited: Vec<Person>,
     uninvited: Vec<Person>,
@@ -72,45 +76,57 @@ struct Ready {
 
 pub(super) async fn alone(here: Here, update: Update) -> Result<Answer<EventView>, ToolError> {
     let times = Times::new(&here.settings, update.timezone.as_deref())?;
-    let before = here.keeper.event(&here.owner, &update.event_id).await?;
-    if !before.guests.is_empty() {
+    let target = Target::find(&here, &update.event_id, update.scope).await?;
+    if !target.event.guests.is_empty() {
         let message = "this event has guests, who would be told: use `update_meeting` for it";
         return Err(ToolError::told(message));
     }
-    let ready = read(&update, before, &times)?;
-    make(&here, &update.event_id, ready, &times).await
+    let ready = read(&update, &target, &times)?;
+    make(&here, target, ready, &times).await
 }
 
 pub(super) async fn invited(here: Here, update: Update) -> Result<Answer<EventView>, ToolError> {
     let times = Times::new(&here.settings, update.timezone.as_deref())?;
-    let before = here.keeper.event(&here.owner, &update.event_id).await?;
-    let ready = read(&update, before, &times)?;
-    make(&here, &update.event_id, ready, &times).await
+    let target = Target::find(&here, &update.event_id, update.scope).await?;
+    let ready = read(&update, &target, &times)?;
+    make(&here, target, ready, &times).await
 }
 
 async fn make(
     here: &Here,
-    id: &str,
+    target: Target,
     ready: Ready,
     times: &Times,
 ) -> Result<Answer<EventView>, ToolError> {
-    let after = here.keeper.change(&here.owner, id, ready.change).await?;
-    Ok(Answer { data: event(after, times), notes: ready.notes })
+    let (keeper, owner, id) = (&here.keeper, &here.owner, &target.id);
+    let mut notes = ready.notes;
+    let after = if target.reach == Reach::Following {
+        notes.extend(target.note(here).map(str::to_owned));
+        keeper.change_following(owner, id, ready.change).await?
+    } else {
+        keeper.change(owner, id, ready.change).await?
+    };
+    if after.series.is_some() && after.series != target.event.series {
+        notes.push("these repetitions are a series of their own now, with new ids".to_owned());
+    }
+    Ok(Answer { data: event(after, times), notes })
 }
 
-fn read(update: &Update, before: Event, times: &Times) -> Result<Ready, ToolError> {
-    let of_series = is_series(&before, &update.event_id);
-    if before.series.is_some() && !of_series && update.repeat != Change::Keep {
-        let message = "`repeat` is of a whole series: give the id in `series` of the event";
+fn read(update: &Update, target: &Target, times: &Times) -> Result<Ready, ToolError> {
+    let before = &target.event;
+    let is_one = before.series.is_some() && target.reach == Reach::One;
+    if is_one && update.repeat != Change::Keep {
+        let message = "`repeat` is of several repetitions: give `following` or `all` as the \
+                       `scope`";
         return Err(ToolError::told(message));
     }
-    let (moved, mut notes) = moved(update, &before, of_series, times)?;
+    let (moved, mut notes) = moved(update, before, is_one, times)?;
     let rule = match (&update.repeat, moved.rule) {
         (_, Some(rule)) => Change::Set(rule),
         (Change::Clear, None) => Change::Clear,
         (Change::Keep | Change::Set(_), None) => Change::Keep,
     };
-    let (guests, invited, uninvited) = guests(update, &before, &mut notes)?;
+    let (guests, invited, uninvited) = guests(update, before, &mut notes)?;
     let change = EventChange {
         title: update.title.as_deref().map(|title| line("title", title)).transpose()?,
         slot: moved.slot,
@@ -126,7 +142,7 @@ fn read(update: &Update, before: Event, times: &Times) -> Result<Ready, ToolErro
     if is_nothing(&change) {
         return Err(ToolError::told("nothing would change: give what is to be different"));
     }
-    Ok(Ready { before, change, invited, uninvited, notes })
+    Ok(Ready { change, invited, uninvited, notes })
 }
 
 /// The time after a change, where one is asked for.
@@ -138,7 +154,7 @@ struct Moved {
 fn moved(
     update: &Update,
     before: &Event,
-    of_series: bool,
+    is_one: bool,
     times: &Times,
 ) -> Result<(Moved, Vec<String>), ToolError> {
     let repeat = match &update.repeat {
@@ -155,9 +171,9 @@ fn moved(
         return Ok((Moved { slot: None, rule: None }, Vec::new()));
     }
     let Planned { slot, rule, mut notes } = times.moved(&span, &before.slot)?;
-    if before.series.is_some() && !of_series && rule.is_some() {
-        let message = "a repetition cannot repeat by itself: give the id in `series` of the event, \
-                       or a single time";
+    if is_one && rule.is_some() {
+        let message = "a repetition cannot repeat by itself: give `following` or `all` as the \
+                       `scope`, or a single time";
         return Err(ToolError::told(message));
     }
     notes.extend(times.past(&slot, rule.as_deref().or(before.rule.as_deref())));
@@ -194,10 +210,10 @@ fn guests(update: &Update, before: &Event, notes: &mut Vec<String>) -> Result<Gu
 /// 15:00; invite ann@example.org`.
 pub(super) async fn words(here: Here, update: Update) -> Result<String, ToolError> {
     let times = Times::new(&here.settings, update.timezone.as_deref())?;
-    let before = here.keeper.event(&here.owner, &update.event_id).await?;
-    let ready = times
-        .steady(|times| read(&update, before.clone(), times), |ready| ready.change.slot.as_ref())?;
-    let Ready { before, change, invited, uninvited, .. } = ready;
+    let target = Target::find(&here, &update.event_id, update.scope).await?;
+    let ready =
+        times.steady(|times| read(&update, &target, times), |ready| ready.change.slot.as_ref())?;
+    let Ready { change, invited, uninvited, .. } = ready;
     let mut parts = Vec::new();
     if let Some(title) = &change.title {
         parts.push(format!("rename to {}", words::title(title)));
@@ -221,8 +237,8 @@ pub(super) async fn words(here: Here, update: Update) -> Result<String, ToolErro
     if !uninvited.is_empty() {
         parts.push(format!("uninvite {}", words::addresses(&uninvited)));
     }
-    let event = in_words(&before, &update.event_id, &times);
-    Ok(format!("Change {event}: {}", parts.join("; ")))
+    parts.extend(target.note(&here).map(str::to_owned));
+    Ok(format!("Change {}: {}", target.in_words(&times), parts.join("; ")))
 }
 
 fn of_text(what: &str, change: &Change<String>) -> Option<String> {
@@ -239,18 +255,25 @@ pub(super) struct Delete {
     /// Id of the event, or of its series.
     #[schemars(length(min = 1, max = 1024))]
     event_id: String,
+    /// Which repetitions, with the id of one: it alone (as if not set), it and all after it, all.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "Scope")]
+    scope: Option<Scope>,
 }
 
 pub(super) async fn delete(here: Here, delete: Delete) -> Result<Answer<Deleted>, ToolError> {
-    let Delete { event_id: id } = delete;
-    let before = here.keeper.event(&here.owner, &id).await?;
-    here.keeper.remove(&here.owner, &id).await?;
-    Ok(Deleted::new(id, before.title).into())
+    let Target { id, event, reach } = Target::find(&here, &delete.event_id, delete.scope).await?;
+    if reach == Reach::Following {
+        here.keeper.remove_following(&here.owner, &id).await?;
+    } else {
+        here.keeper.remove(&here.owner, &id).await?;
+    }
+    Ok(Deleted::new(id, event.title).into())
 }
 
 /// `Delete *Budget review*, Tue 24 Nov 2026 14:00 to 15:00, 3 guests`.
 pub(super) async fn delete_words(here: Here, delete: Delete) -> Result<String, ToolError> {
     let times = Times::new(&here.settings, None)?;
-    let before = here.keeper.event(&here.owner, &delete.event_id).await?;
-    Ok(format!("Delete {}", in_words(&before, &delete.event_id, &times)))
+    let target = Target::find(&here, &delete.event_id, delete.scope).await?;
+    Ok(format!("Delete {}", target.in_words(&times)))
 }

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::scope::Reach;
 use crate::backend::{Event, Guest, Reply, Slot, Status};
 use crate::tools::times::{Times, iso};
 use crate::tools::words::{self, plain};
@@ -144,13 +145,19 @@ fn guest(Guest { person, reply }: Guest) -> GuestView {
 /// What an event is to a person who is asked: `*Budget review*, Tue 24 Nov 2026 14:00 to 15:00,
 /// 3 guests`.
 pub(crate) fn in_words(event: &Event, asked_for: &str, times: &Times) -> String {
+    let reach = if is_series(event, asked_for) { Reach::Series } else { Reach::One };
+    summed_up(event, reach, times)
+}
+
+/// The same of so much of it.
+pub(super) fn summed_up(event: &Event, reach: Reach, times: &Times) -> String {
     let rule = event.rule.as_deref().map(|rule| format!(" ({})", times.say_rule(rule)));
-    let repeated = if is_series(event, asked_for) {
-        format!(", and all its repetitions{}", rule.unwrap_or_default())
-    } else if event.series.is_some() {
-        " (of its repetitions this one alone)".to_owned()
-    } else {
-        String::new()
+    let rule = rule.unwrap_or_default();
+    let repeated = match reach {
+        Reach::Series => format!(", and all its repetitions{rule}"),
+        Reach::Following => format!(", and all its repetitions after it{rule}"),
+        Reach::One if event.series.is_some() => " (of its repetitions this one alone)".to_owned(),
+        Reach::One => String::new(),
     };
     let guests = match event.guests.len() {
         0 => String::new(),

@@ -177,3 +177,125 @@ pub(crate) async fn a_series_without_occurrences_is_gone(it: &Subject) {
     it.calendar.remove(OWNER, &format!("{}@20261124T080000Z", series.id)).await.unwrap();
     assert_eq!(kind(it.calendar.event(OWNER, &series.id).await), FaultKind::NotFound);
 }
+
+pub(crate) async fn all_after_an_occurrence_go_on_by_themselves(it: &Subject) {
+    for (rule, before, after) in [
+        (WEEKLY, "FREQ=WEEKLY;UNTIL=20261207T075959Z;BYDAY=MO", "FREQ=WEEKLY;BYDAY=TU"),
+        (
+            "FREQ=WEEKLY;COUNT=4;BYDAY=MO",
+            "FREQ=WEEKLY;UNTIL=20261207T075959Z;BYDAY=MO",
+            "FREQ=WEEKLY;COUNT=2;BYDAY=TU",
+        ),
+        (
+            "FREQ=WEEKLY;UNTIL=20261214T225959Z;BYDAY=MO",
+            "FREQ=WEEKLY;UNTIL=20261207T075959Z;BYDAY=MO",
+            "FREQ=WEEKLY;UNTIL=20261214T225959Z;BYDAY=TU",
+        ),
+    ] {
+        let first = it.add(repeated("Standup", standup("2026-11-23"), rule)).await;
+        let third = format!("{}@20261207T080000Z", first.id);
+        let ten = |day: &str| timed(&format!("{day} 10:00"), &format!("{day} 10:30"));
+        let change = EventChange {
+            title: Some("Sync".to_owned()),
+            location: Change::Set("Room 2".to_owned()),
+            ..moved_to(ten("2026-12-08"))
+        };
+        let rest = it.calendar.change_following(OWNER, &third, change).await.unwrap();
+        assert_eq!((&*rest.title, rest.rule.as_deref()), ("Sync", Some(after)));
+        assert_eq!((&rest.slot, &rest.series), (&ten("2026-12-08"), &Some(rest.id.clone())));
+        assert_ne!(rest.id, first.id);
+        assert_eq!(it.event(&rest.id).await, rest);
+        let left = it.event(&first.id).await;
+        assert_eq!((&*left.title, &left.location), ("Standup", &None));
+        assert_eq!(left.rule.as_deref(), Some(before));
+        let mut expected = vec![standup("2026-11-23"), standup("2026-11-30"), ten("2026-12-08")];
+        // The end of the third rule is before the second Tuesday.
+        if !rule.contains("UNTIL") {
+            expected.push(ten("2026-12-15"));
+        }
+        assert_eq!(slots(it, "2026-11-22 00:00", "2026-12-20 00:00").await, expected, "{rule}");
+        assert_eq!(kind(it.calendar.event(OWNER, &third).await), FaultKind::NotFound);
+        for id in [first.id, rest.id] {
+            it.calendar.remove(OWNER, &id).await.unwrap();
+        }
+    }
+    // From the first on it is the whole series, and a single event is itself.
+    let days_off = it.add(repeated("Off", days("2026-11-23", "2026-11-24"), "FREQ=WEEKLY")).await;
+    let first = format!("{}@20261123", days_off.id);
+    let renamed = EventChange { title: Some("Away".to_owned()), ..EventChange::default() };
+    let all = it.calendar.change_following(OWNER, &first, renamed.clone()).await.unwrap();
+    assert_eq!((&all.id, &*all.title), (&days_off.id, "Away"));
+    let second = format!("{}@20261130", days_off.id);
+    let ended = EventChange { rule: Change::Clear, ..renamed.clone() };
+    let last = it.calendar.change_following(OWNER, &second, ended).await.unwrap();
+    assert_eq!((&last.series, &last.slot), (&None, &days("2026-11-30", "2026-12-01")));
+    let left = it.event(&days_off.id).await;
+    assert_eq!(left.rule.as_deref(), Some("FREQ=WEEKLY;UNTIL=20261129"));
+    let single = it.calendar.change_following(OWNER, &last.id, renamed).await.unwrap();
+    assert_eq!((&single.id, &*single.title), (&last.id, "Away"));
+}
+
+pub(crate) async fn all_after_an_occurrence_are_removed(it: &Subject) {
+    let series = it.add(repeated("Standup", standup("2026-11-23"), WEEKLY)).await;
+    it.calendar.remove(OWNER, &format!("{}@20261123T080000Z", series.id)).await.unwrap();
+    let fourth = format!("{}@20261214T080000Z", series.id);
+    it.calendar.remove_following(OWNER, &fourth).await.unwrap();
+    let left = [standup("2026-11-30"), standup("2026-12-07")];
+    assert_eq!(slots(it, "2026-11-22 00:00", "2027-02-01 00:00").await, left);
+    assert_eq!(kind(it.calendar.remove_following(OWNER, &fourth).await), FaultKind::NotFound);
+    // The second is the first that is left.
+    let second = format!("{}@20261130T080000Z", series.id);
+    it.calendar.remove_following(OWNER, &second).await.unwrap();
+    assert_eq!(kind(it.calendar.event(OWNER, &series.id).await), FaultKind::NotFound);
+    let single = it.add(new("Once", standup("2026-11-23"))).await;
+    it.calendar.remove_following(OWNER, &single.id).await.unwrap();
+    assert_eq!(slots(it, "2026-11-22 00:00", "2027-02-01 00:00").await, []);
+}
+
+pub(crate) async fn what_was_changed_of_a_series_stays_when_it_is_parted(it: &Subject) {
+    let series = it.add(repeated("Standup", standup("2026-11-23"), WEEKLY)).await;
+    let on = |day: &str| format!("{}@{day}T080000Z", series.id);
+    let renamed =
+        |title: &str| EventChange { title: Some(title.to_owned()), ..EventChange::default() };
+    it.calendar.change(OWNER, &on("20261123"), renamed("First")).await.unwrap();
+    let late = timed("2026-12-15 11:00", "2026-12-15 11:30");
+    it.calendar.change(OWNER, &on("20261214"), moved_to(late.clone())).await.unwrap();
+    it.calendar.remove(OWNER, &on("20261130")).await.unwrap();
+    it.calendar.remove(OWNER, &on("20261221")).await.unwrap();
+    it.calendar.change(OWNER, &on("20261207"), renamed("Third")).await.unwrap();
+    let room = EventChange { location: Change::Set("Room 2".to_owned()), ..EventChange::default() };
+    it.calendar.change_following(OWNER, &on("20261207"), room).await.unwrap();
+    let told = |title: &str, slot: Slot| (title.to_owned(), slot);
+    let expected = [
+        told("First", standup("2026-11-23")),
+        told("Third", standup("2026-12-07")),
+        told("Standup", late),
+        told("Standup", standup("2026-12-28")),
+    ];
+    assert_eq!(it.listed("2026-11-22 00:00", "2027-01-01 00:00").await, expected);
+    let page = it.calendar.events(OWNER, super::query("2026-11-22 00:00", "2027-01-01 00:00"));
+    let rooms: Vec<bool> =
+        page.await.unwrap().items.into_iter().map(|it| it.location.is_some()).collect();
+    assert_eq!(rooms, [false, true, true, true]);
+}
+
+pub(crate) async fn what_cannot_be_parted_is_told(it: &Subject) {
+    let series = it.add(repeated("Standup", standup("2026-11-23"), WEEKLY)).await;
+    let second = format!("{}@20261130T080000Z", series.id);
+    let late = standup("2026-12-01");
+    it.calendar.change(OWNER, &second, moved_to(late.clone())).await.unwrap();
+    let refused = it.calendar.change_following(OWNER, &second, moved_to(standup("2026-12-02")));
+    assert_eq!(kind(refused.await), FaultKind::Invalid);
+    let none = format!("{}@20261201T080000Z", series.id);
+    let refused = it.calendar.change_following(OWNER, &none, EventChange::default()).await;
+    assert_eq!(kind(refused), FaultKind::NotFound);
+    assert_eq!(kind(it.calendar.remove_following(OWNER, &none).await), FaultKind::NotFound);
+    // 02:30 is left out on 2027-03-28, and no series begins on such a day.
+    let night = timed("2027-03-27 02:30", "2027-03-27 02:45");
+    let nights = it.add(repeated("Backup", night, "FREQ=DAILY;COUNT=3")).await;
+    let odd = format!("{}@20270328T013000Z", nights.id);
+    let refused = it.calendar.change_following(OWNER, &odd, EventChange::default()).await;
+    assert_eq!(kind(refused), FaultKind::Invalid);
+    let listed = it.listed("2027-03-27 00:00", "2027-03-30 00:00").await;
+    assert_eq!(listed.iter().filter(|(title, _)| title == "Backup").count(), 3);
+}

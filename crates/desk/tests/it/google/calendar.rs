@@ -8,7 +8,7 @@ use toolcrib_desk::backend::{
 
 use super::{Account, OWNER, at, days, kind, person, timed};
 
-fn new(title: &str, slot: Slot) -> NewEvent {
+pub(super) fn new(title: &str, slot: Slot) -> NewEvent {
     NewEvent {
         calendar: None,
         title: title.to_owned(),
@@ -21,16 +21,16 @@ fn new(title: &str, slot: Slot) -> NewEvent {
     }
 }
 
-fn query(from: &str, until: &str) -> EventQuery {
+pub(super) fn query(from: &str, until: &str) -> EventQuery {
     let (from, until) = (at(from).timestamp(), at(until).timestamp());
     EventQuery { calendar: None, from, until, text: None, limit: 50, cursor: None }
 }
 
-async fn add(account: &Account, event: NewEvent) -> Event {
+pub(super) async fn add(account: &Account, event: NewEvent) -> Event {
     Calendar::add(&account.google, "", event).await.unwrap()
 }
 
-async fn listed(account: &Account, query: EventQuery) -> Vec<Event> {
+pub(super) async fn listed(account: &Account, query: EventQuery) -> Vec<Event> {
     account.google.events("", query).await.unwrap().items
 }
 
@@ -38,7 +38,7 @@ async fn titles(account: &Account, query: EventQuery) -> Vec<String> {
     listed(account, query).await.into_iter().map(|event| event.title).collect()
 }
 
-async fn change(account: &Account, id: &str, change: EventChange) -> Event {
+pub(super) async fn change(account: &Account, id: &str, change: EventChange) -> Event {
     Calendar::change(&account.google, "", id, change).await.unwrap()
 }
 
