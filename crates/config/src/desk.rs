@@ -16,8 +16,8 @@ use toolcrib_desk::google::{Google, GoogleSettings, Refresh};
 use toolcrib_desk::imap::{ImapMail, MailAccount as Account};
 use toolcrib_desk::mime::NotAnAddress;
 use toolcrib_desk::{Backends, Desk, Home, Login, MailServer, Settings};
-use toolcrib_egress::{Egress, Network};
-use url::{Host, Url};
+use toolcrib_egress::{Egress, Network, is_of_this_machine};
+use url::Url;
 
 use crate::settings::{CalDavAccount, DeskSettings, GoogleAccount, MailAccount};
 
@@ -212,7 +212,7 @@ impl DeskSource {
             Login { user: user.expose().to_owned(), password: password.expose().to_owned() };
         let server = |url: &Url| {
             // A server on this machine may have no certificate, and nobody listens in between.
-            let plain = is_here(url) && !url.scheme().ends_with('s');
+            let plain = is_of_this_machine(url) && !url.scheme().ends_with('s');
             MailServer { url: url.clone(), login: Some(login.clone()), plain }
         };
         let egress = Egress::only([imap.clone(), smtp.clone()], Network::default());
@@ -257,15 +257,6 @@ fn keeper<T: ?Sized>(
     here: Option<Arc<T>>,
 ) -> Option<Arc<T>> {
     server.or(google).or(here).filter(|_| is_wanted)
-}
-
-fn is_here(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        Some(Host::Domain(name)) => ["localhost", "127.0.0.1", "[::1]"].contains(&name),
-        None => false,
-    }
 }
 
 fn no_address(error: NotAnAddress) -> SourceError {

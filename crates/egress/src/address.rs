@@ -1,6 +1,8 @@
-//! Which addresses belong to the public internet.
+//! Which addresses belong to the public internet, and which to this machine.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use url::{Host, Url};
 
 /// First address, leading bits that count, and what lives there.
 type Block<A> = (A, u32, &'static str);
@@ -66,5 +68,20 @@ pub fn not_public(address: IpAddr) -> Option<&'static str> {
             let block = IPV6.iter().find(held).map(|(_, _, what)| *what);
             block.or_else(|| (!held(&&PUBLIC_IPV6)).then_some("not given out"))
         }
+    }
+}
+
+/// Whether a URL leads to this machine by what it says, so that nobody can listen in between. Of
+/// names only `localhost` does.
+pub fn is_of_this_machine(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        // `imap` and `smtp` are no schemes of the web, whose hosts alone are read further.
+        Some(Host::Domain(name)) => {
+            let address: Option<Ipv4Addr> = name.parse().ok();
+            name.eq_ignore_ascii_case("localhost") || address.is_some_and(|it| it.is_loopback())
+        }
+        None => false,
     }
 }

@@ -27,7 +27,7 @@ mod tests;
 mod tls;
 mod unpack;
 
-pub use address::not_public;
+pub use address::{is_of_this_machine, not_public};
 pub use callback::{Callback, Visit};
 pub use egress::Egress;
 pub use error::{EgressError, Kind, Phase};

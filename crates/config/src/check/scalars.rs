@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use toolcrib_core::ToolName;
-use toolcrib_egress::{Network, Target};
-use url::{Host, Url};
+use toolcrib_egress::{Network, Target, is_of_this_machine};
+use url::Url;
 
 use super::Check;
 use crate::place::Place;
@@ -86,13 +86,7 @@ impl Check<'_, '_, '_> {
     /// Warns where a secret would cross the network for everybody to read.
     pub(super) fn in_the_open(&mut self, url: Option<&Url>, is_signed: bool, place: &Place) {
         let Some(url) = url.filter(|url| is_signed && url.scheme() == "http") else { return };
-        let is_here = match url.host() {
-            Some(Host::Domain(name)) => name == "localhost",
-            Some(Host::Ipv4(address)) => address.is_loopback(),
-            Some(Host::Ipv6(address)) => address.is_loopback(),
-            None => false,
-        };
-        if !is_here {
+        if !is_of_this_machine(url) {
             let message = "secrets go to this address unencrypted";
             self.findings.warning(place, message, "use `https`");
         }

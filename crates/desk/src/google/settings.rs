@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use toolcrib_core::{Secret, Secrets};
-use url::{Host, Url};
+use toolcrib_egress::is_of_this_machine;
+use url::Url;
 
 use crate::backend::{Fault, FaultKind};
 
@@ -71,7 +72,7 @@ impl GoogleSettings {
     pub(super) fn check(&self) -> Result<(), Fault> {
         let Self { calendar, tasks, gmail, authorize, token, .. } = self;
         for url in [calendar, tasks, gmail, authorize, token] {
-            if url.scheme() != "https" && !is_loopback(url) {
+            if url.scheme() != "https" && !is_of_this_machine(url) {
                 return Err(Fault::new(
                     FaultKind::Invalid,
                     format!("`{}` must be `https`", url.origin().ascii_serialization()),
@@ -87,15 +88,6 @@ impl GoogleSettings {
     /// What a person can do where we are not let in.
     pub(super) fn cure(&self) -> String {
         format!("sign in again with `toolcrib login {}`", self.name)
-    }
-}
-
-fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        Some(Host::Domain(name)) => name == "localhost",
-        None => false,
     }
 }
 

@@ -4,10 +4,30 @@ use std::net::IpAddr;
 
 use proptest::prelude::*;
 
-use crate::address::not_public;
+use crate::address::{is_of_this_machine, not_public};
 
 fn is_public(address: &str) -> bool {
     not_public(address.parse().unwrap()).is_none()
+}
+
+#[test]
+fn only_localhost_and_the_loopback_are_this_machine() {
+    for (url, is_own) in [
+        ("http://localhost:80/x", true),
+        ("imap://LOCALHOST", true),
+        ("http://127.0.0.1", true),
+        ("smtp://127.1.2.3:25", true),
+        ("http://[::1]:8080", true),
+        ("imaps://[::1]", true),
+        ("http://localhost.example.org", false),
+        ("http://127.0.0.1.example.org", false),
+        ("http://10.0.0.1", false),
+        ("smtp://10.0.0.1", false),
+        ("http://[::2]", false),
+        ("data:localhost", false),
+    ] {
+        assert_eq!(is_of_this_machine(&url.parse().unwrap()), is_own, "{url}");
+    }
 }
 
 #[test]
