@@ -18,6 +18,11 @@ pub trait Source: Send + Sync {
         Box::pin(std::future::pending())
     }
 
+    /// How the names of its tools begin, if that is known before they are loaded.
+    fn stem(&self) -> Option<&str> {
+        None
+    }
+
     /// What it offers beside tools; asked once, when the source joins a crib.
     fn library(&self) -> Option<Arc<dyn Library>> {
         None

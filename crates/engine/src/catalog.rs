@@ -20,7 +20,7 @@ use toolcrib_core::{
 };
 
 use state::Kept;
-pub use state::SourceState;
+pub use state::{Absence, Absent, SourceState};
 
 /// Decides whether a tool of a new list may be used at all: pins.
 pub type Judge = Box<dyn Fn(&ToolSpec, Fingerprint) -> Option<Quarantine> + Send + Sync>;
@@ -180,6 +180,11 @@ impl Publisher {
 
     pub fn sources(&self) -> Vec<SourceState> {
         self.sources.load().iter().map(|source| source.state()).collect()
+    }
+
+    /// Those that have no list, and never had one.
+    pub fn absent(&self) -> Vec<Absent> {
+        self.sources.load().iter().filter_map(|source| source.absent()).collect()
     }
 
     /// Puts the lists of now together; `settle` ends the start.

@@ -15,7 +15,7 @@ use toolcrib_core::{
 };
 
 use crate::catalog::{Judge, LOAD_DEADLINE, Placed, Publisher, SourceState};
-use crate::discovery::{self, Asked, Desk, Findings, Meaning, Search, Showcase};
+use crate::discovery::{self, Asked, Away, Desk, Findings, Meaning, Search, Showcase};
 use crate::ledger::MemoryLedger;
 use crate::reading::Reading;
 
@@ -185,7 +185,13 @@ impl Crib {
 
     /// Searches among the tools of a plan, off the threads that serve.
     pub async fn find(&self, plan: &Plan, search: Search) -> Result<Findings, ToolError> {
-        discovery::find_by(self.meaning.load_full(), plan.clone(), search).await
+        let with = (self.meaning.load_full(), self.away(plan.caller()));
+        discovery::find_by(with, plan.clone(), search).await
+    }
+
+    /// The sources that give no tools now and that this caller may know of, in their order.
+    pub fn away(&self, caller: &Caller) -> Vec<Away> {
+        self.desk.away(caller)
     }
 
     /// Has tools found by their meaning too, in this crib and in all views of it; `None`: by their
@@ -322,7 +328,12 @@ impl Crib {
         let (only, weighs) = (Arc::default(), Arc::default());
         let showcase: Arc<ArcSwap<Showcase>> = Arc::default();
         let (shows, means) = (Arc::clone(&showcase), Arc::clone(&meaning));
-        let desk = Desk::new(Arc::clone(&executor), shows, means, catalog);
+        let sources = tools.clone();
+        let absent = move || match &sources {
+            Tools::Fixed(_) => Vec::new(),
+            Tools::Published(publisher) => publisher.absent(),
+        };
+        let desk = Desk::new(Arc::clone(&executor), shows, means, (catalog, absent));
         Self { tools, executor, reading, only, showcase, desk, weighs, meaning }
     }
 

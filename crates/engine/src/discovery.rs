@@ -4,8 +4,9 @@
 //! Read in this order: [`Showcase`] (what is wished), `weigh` (what costs less), `meta` (the tools that are added), `names`,
 //! `words` (what they say of the catalog), `discover`, `schema` and `pending` (what they do), `find`
 //! (the search that all doors share), `document` (what the search reads of a tool), `meaning` (what an
-//! embedder adds).
+//! embedder adds), `away` (sources that give nothing to be found).
 
+mod away;
 mod discover;
 mod document;
 mod find;
@@ -25,6 +26,7 @@ use toolcrib_core::{
 };
 
 use crate::rules::Patterns;
+pub use away::Away;
 pub(crate) use discover::aside;
 pub(crate) use find::find_by;
 pub use find::{Finding, Findings, Need, Search, find};

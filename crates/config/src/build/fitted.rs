@@ -37,6 +37,8 @@ pub(crate) struct Fit {
 pub(crate) struct Fitted {
     owner: Arc<Owner>,
     fit: Fit,
+    /// How the names of its tools begin.
+    stem: String,
     /// Whether the list that the owner has already will do: once.
     is_new: AtomicBool,
 }
@@ -67,7 +69,8 @@ impl Owner {
 
 impl Fitted {
     pub(crate) fn new(owner: Arc<Owner>, fit: Fit) -> Arc<Self> {
-        Arc::new(Self { owner, fit, is_new: AtomicBool::new(true) })
+        let stem = fit.stem();
+        Arc::new(Self { owner, fit, stem, is_new: AtomicBool::new(true) })
     }
 }
 
@@ -93,6 +96,10 @@ impl Source for Fitted {
         })
     }
 
+    fn stem(&self) -> Option<&str> {
+        Some(&self.stem)
+    }
+
     fn library(&self) -> Option<Arc<dyn Library>> {
         let library = self.owner.source.library()?;
         Some(Arc::new(FittedLibrary { library, fit: self.fit.clone() }))
@@ -100,6 +107,11 @@ impl Source for Fitted {
 }
 
 impl Fit {
+    /// What stands before the name of a tool.
+    pub(super) fn stem(&self) -> String {
+        if self.prefix.is_empty() { String::new() } else { format!("{}__", self.prefix) }
+    }
+
     /// Whether a tool, a prompt or an address is to be had, by its name at the source.
     pub(super) fn wants(&self, name: &str) -> bool {
         let matches = |globs: &[Glob]| globs.iter().any(|glob| glob.matches(name));

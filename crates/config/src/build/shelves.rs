@@ -24,15 +24,8 @@ pub(super) struct MaskedLibrary {
 }
 
 impl FittedLibrary {
-    fn stem(&self) -> String {
-        if self.fit.prefix.is_empty() {
-            return String::new();
-        }
-        format!("{}__", self.fit.prefix)
-    }
-
     fn fitted(&self, mut holdings: Holdings) -> Holdings {
-        let stem = self.stem();
+        let stem = self.fit.stem();
         let wanted = |key: &'static str| {
             move |fields: &Arc<Fields>| {
                 fields.get(key).and_then(Value::as_str).is_some_and(|name| self.fit.wants(name))
@@ -58,12 +51,12 @@ impl FittedLibrary {
     /// The inquiry as the source knows it; `None`: it is about something that is left out.
     fn own(&self, mut inquiry: Inquiry) -> Option<Inquiry> {
         let (stem, named) = match inquiry.about {
-            About::Prompt => (self.stem(), inquiry.params.get_mut("name")),
+            About::Prompt => (self.fit.stem(), inquiry.params.get_mut("name")),
             About::Resource => (String::new(), inquiry.params.get_mut("uri")),
             About::Completion => {
                 let about = inquiry.params.get_mut("ref")?;
                 if about.get("type").is_some_and(|kind| kind == "ref/prompt") {
-                    (self.stem(), about.get_mut("name"))
+                    (self.fit.stem(), about.get_mut("name"))
                 } else {
                     (String::new(), about.get_mut("uri"))
                 }

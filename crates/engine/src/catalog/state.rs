@@ -50,6 +50,8 @@ struct Last {
     good: Option<(Toolset, Instant)>,
     unhidden: Vec<ToolName>,
     error: Option<String>,
+    /// What it is that `error` tells of.
+    absence: Absence,
     /// The number of the load that said so.
     load: u64,
 }
@@ -59,6 +61,28 @@ impl Drop for Kept {
         let watchers = self.watchers.get_mut().unwrap_or_else(PoisonError::into_inner);
         watchers.iter().for_each(JoinHandle::abort);
     }
+}
+
+/// Why a source has never had a list: what callers may be told, where the operator has the error.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Absence {
+    /// Its first load is under way.
+    #[default]
+    Loading,
+    Failed,
+    /// It did not answer within its deadline.
+    Slow,
+    /// It panicked.
+    Broken,
+}
+
+/// A source without a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Absent {
+    pub source: SourceId,
+    /// How the names of its tools would begin.
+    pub stem: String,
+    pub why: Absence,
 }
 
 /// How a source is doing, for the operator.
@@ -113,17 +137,20 @@ impl Kept {
                     last.unhidden = unhidden;
                     None
                 }
-                Err(error) => Some(error),
+                Err((absence, error)) => {
+                    last.absence = absence;
+                    Some(error)
+                }
             };
         }
         last.error.is_none()
     }
 
     /// One load on a task of its own, so that a source that blocks its thread delays no other.
-    async fn list(&self) -> Result<Toolset, String> {
+    async fn list(&self) -> Result<Toolset, (Absence, String)> {
         let Some(held) = Held::take(&self.stuck) else {
             // A second load would take a second thread, and the retries all there are.
-            return Err("its last load still holds on to its thread".to_owned());
+            return Err((Absence::Slow, "its last load still holds on to its thread".to_owned()));
         };
         let source = Arc::clone(&self.source);
         let mut task = tokio::spawn(async move {
@@ -132,13 +159,16 @@ impl Kept {
         });
         match tokio::time::timeout(self.deadline, &mut task).await {
             Ok(Ok(Ok(tools))) => Ok(tools),
-            Ok(Ok(Err(error))) => Err(causes(&error)),
-            Ok(Err(_)) => Err("it panicked while it loaded its tools".to_owned()),
+            Ok(Ok(Err(error))) => Err((Absence::Failed, causes(&error))),
+            Ok(Err(_)) => {
+                Err((Absence::Broken, "it panicked while it loaded its tools".to_owned()))
+            }
             Err(_) => {
                 task.abort();
                 // A load that waits is gone with this; one that blocks stays held.
                 tokio::task::yield_now().await;
-                Err(format!("it did not list its tools within {:?}", self.deadline))
+                let error = format!("it did not list its tools within {:?}", self.deadline);
+                Err((Absence::Slow, error))
             }
         }
     }
@@ -148,6 +178,19 @@ impl Kept {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let (tools, _) = last.good.as_ref()?;
         Some(Shelf { source: self.id.clone(), tools: tools.clone(), stale: last.error.is_some() })
+    }
+
+    /// Why there is none; `None`: there is one.
+    pub(super) fn absent(&self) -> Option<Absent> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let why = last.absence;
+        let is_absent = last.good.is_none();
+        drop(last);
+        is_absent.then(|| Absent {
+            source: self.id.clone(),
+            stem: self.source.stem().unwrap_or_default().to_owned(),
+            why,
+        })
     }
 
     /// Its library for a snapshot, if there ever were lists of it.

@@ -10,6 +10,7 @@ use toolcrib_core::{
 };
 use toolcrib_search::{Abstained, Facet};
 
+use super::away::{self, Away};
 use super::find::{Finding, Findings, Search, facets, find_by};
 use super::meaning::Meaning;
 use super::names::Names;
@@ -55,7 +56,8 @@ pub(super) fn bounded(spec: &mut ToolSpec) {
 }
 
 pub(super) async fn discover(
-    (names, meaning): (&Names, Option<Arc<Meaning>>),
+    names: &Names,
+    (meaning, away): (Option<Arc<Meaning>>, Vec<Away>),
     arguments: &Arguments,
     context: &CallContext,
 ) -> Result<Content, ToolError> {
@@ -64,7 +66,7 @@ pub(super) async fn discover(
     let is_bare = wanted.query.trim().is_empty()
         && [&wanted.categories, &wanted.actions, &wanted.sources].iter().all(|l| l.is_empty());
     if is_bare && wanted.limit.is_none() {
-        return aside(move || overview(&plan)).await;
+        return aside(move || overview(&plan, &away)).await;
     }
     let search = Search {
         text: wanted.query,
@@ -74,7 +76,7 @@ pub(super) async fn discover(
         writes: None,
         limit: wanted.limit.unwrap_or(DEFAULT).clamp(1, MOST),
     };
-    let found = find_by(meaning, plan, search.clone()).await?;
+    let found = find_by((meaning, away), plan, search.clone()).await?;
     Ok(told(&found, &search, names))
 }
 
@@ -93,7 +95,7 @@ pub(crate) async fn aside<T: Send + 'static>(
     })
 }
 
-fn overview(plan: &Plan) -> Content {
+fn overview(plan: &Plan, away: &[Away]) -> Content {
     let facets = facets(plan);
     let kinds = [
         ("categories", &facets.categories),
@@ -107,6 +109,10 @@ fn overview(plan: &Plan) -> Content {
         let names: serde_json::Map<_, _> =
             names.iter().map(|(name, count)| (name.clone(), json!(count))).collect();
         structured.insert(kind.to_owned(), Value::Object(names));
+    }
+    if !away.is_empty() {
+        structured.insert("away".to_owned(), json!(away::data(away)));
+        text.push_str(&away::told(away));
     }
     content(text, Value::Object(structured))
 }
@@ -127,6 +133,9 @@ fn told(found: &Findings, search: &Search, names: &Names) -> Content {
     if let (Some(meaning), Value::Object(fields)) = (found.meaning, &mut structured) {
         fields.insert("meaning".to_owned(), json!(meaning));
     }
+    if let (false, Value::Object(fields)) = (found.away.is_empty(), &mut structured) {
+        fields.insert("away".to_owned(), json!(away::data(&found.away)));
+    }
     let mut text = String::new();
     for unknown in &found.unknown {
         let near = match unknown.nearest.as_slice() {
@@ -137,6 +146,7 @@ fn told(found: &Findings, search: &Search, names: &Names) -> Content {
     }
     if let (Some(abstained), true) = (found.abstained, found.tools.is_empty()) {
         text.push_str(&nothing(abstained, search, names));
+        text.push_str(&away::told(&found.away));
         return content(text, structured);
     }
     let _ = writeln!(text, "{} of {} tools that fit, best first:", found.tools.len(), found.total);
@@ -148,6 +158,7 @@ fn told(found: &Findings, search: &Search, names: &Names) -> Content {
         "Call one with `{}` (name, parameters); `{}` tells all about its arguments.",
         names.invoke, names.schema
     );
+    text.push_str(&away::told(&found.away));
     content(text, structured)
 }
 

@@ -6,9 +6,10 @@ use std::sync::{Arc, OnceLock};
 use serde::Serialize;
 use toolcrib_core::{Catalog, Effect, Listed, Plan, ToolError, ToolName};
 use toolcrib_json::schema;
-use toolcrib_search::{Abstained, Facets, Hit, Index, Query, Unknown, Way};
+use toolcrib_search::{Abstained, Facet, Facets, Hit, Index, Query, Unknown, Way};
 
 use super::aside;
+use super::away::{Away, of_interest};
 use super::document::document;
 use super::meaning::{Heard, Meaning, Sense};
 
@@ -44,6 +45,8 @@ pub struct Findings {
     pub unknown: Vec<Unknown>,
     /// What became of the meaning of the question; `None`: there is no embedder, or no question.
     pub meaning: Option<Heard>,
+    /// Sources that may have had more, and give no tools now.
+    pub away: Vec<Away>,
 }
 
 /// A tool that was found.
@@ -98,7 +101,7 @@ const LEAST: f32 = 0.5;
 
 /// Searches by words and, where there is an embedder, by meaning; off the threads that serve.
 pub(crate) async fn find_by(
-    meaning: Option<Arc<Meaning>>,
+    (meaning, away): (Option<Arc<Meaning>>, Vec<Away>),
     plan: Plan,
     search: Search,
 ) -> Result<Findings, ToolError> {
@@ -111,7 +114,15 @@ pub(crate) async fn find_by(
         let heard =
             sense.as_ref().map(|sense| sense.as_ref().err().copied().unwrap_or(Heard::Used));
         let sense = sense.and_then(Result::ok);
-        Findings { meaning: heard, ..find_with(&plan, &search, sense.as_ref()) }
+        let found = find_with(&plan, &search, sense.as_ref());
+        let away = of_interest(away, &search.sources);
+        let is_away = |unknown: &Unknown| {
+            let mut away = away.iter().map(|away| away.source.as_str());
+            unknown.facet == Facet::Source
+                && away.any(|name| name.eq_ignore_ascii_case(&unknown.name))
+        };
+        let unknown = found.unknown.into_iter().filter(|unknown| !is_away(unknown)).collect();
+        Findings { meaning: heard, away, unknown, ..found }
     })
     .await
 }
@@ -161,6 +172,7 @@ fn find_with(plan: &Plan, search: &Search, sense: Option<&Sense>) -> Findings {
         abstained: found.abstained,
         unknown: found.unknown,
         meaning: None,
+        away: Vec::new(),
     }
 }
 

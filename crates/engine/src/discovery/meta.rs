@@ -15,9 +15,11 @@ use toolcrib_core::{
     raw_tool,
 };
 
+use super::away::{self, Away};
 use super::meaning::Meaning;
 use super::names::Names;
 use super::{Confirm, Showcase, discover, find, pending, schema, words};
+use crate::catalog::Absent;
 use crate::reading::SOURCE;
 
 /// Where tickets are looked up and redeemed. What was made for plans outlives no desk: it holds
@@ -32,6 +34,8 @@ pub(crate) struct Desk {
     catalog: Box<Snapshot>,
     /// How tools are found beside their words now.
     meaning: Arc<ArcSwapOption<Meaning>>,
+    /// The sources that have no list now.
+    absent: Box<dyn Fn() -> Vec<Absent> + Send + Sync>,
 }
 
 type Snapshot = dyn Fn(&Caller) -> Arc<Catalog> + Send + Sync;
@@ -41,16 +45,29 @@ impl Desk {
         executor: Arc<ArcSwap<Executor>>,
         showcase: Arc<ArcSwap<Showcase>>,
         meaning: Arc<ArcSwapOption<Meaning>>,
-        catalog: impl Fn(&Caller) -> Arc<Catalog> + Send + Sync + 'static,
+        (catalog, absent): (
+            impl Fn(&Caller) -> Arc<Catalog> + Send + Sync + 'static,
+            impl Fn() -> Vec<Absent> + Send + Sync + 'static,
+        ),
     ) -> Arc<Self> {
         static DESKS: AtomicU64 = AtomicU64::new(0);
         let id = DESKS.fetch_add(1, Ordering::Relaxed);
-        Arc::new(Self { id, executor, showcase, catalog: Box::new(catalog), meaning })
+        let (catalog, absent) = (Box::new(catalog), Box::new(absent));
+        Arc::new(Self { id, executor, showcase, catalog, meaning, absent })
     }
 
     /// Who says yes now, whatever was so when a plan was made.
     pub(super) fn confirm(&self) -> Confirm {
         self.showcase.load().confirm
+    }
+
+    /// The sources that give no tools now and that this caller may know of.
+    pub(crate) fn away(&self, caller: &Caller) -> Vec<Away> {
+        let absent = (self.absent)();
+        if absent.is_empty() {
+            return Vec::new();
+        }
+        away::known_to(caller, self.executor.load().policy(), absent)
     }
 
     pub(super) fn executor(&self) -> Arc<Executor> {
@@ -114,7 +131,7 @@ fn make(plan: &Plan, hidden: usize, confirm: Confirm, with: (&Arc<Names>, &Arc<D
         let text = words::description(hidden, &facets, others);
         tools.extend([
             (discovering(names, text, desk), Exposure::Listed),
-            (reading(names), Exposure::Listed),
+            (reading(names, desk), Exposure::Listed),
             (relaying(names), Exposure::Listed),
         ]);
         (relay, finder) = (Some(names.invoke.clone()), Some(names.discover.clone()));
@@ -152,18 +169,23 @@ fn discovering(names: &Arc<Names>, description: String, desk: &Arc<Desk>) -> Arc
     raw_tool(spec, move |arguments, context| {
         let names = Arc::clone(&names);
         // Without a desk the words are left.
-        let meaning = desk.upgrade().and_then(|desk| desk.meaning.load_full());
-        async move { discover::discover((&names, meaning), &arguments, &context).await.into() }
+        let desk = desk.upgrade();
+        async move {
+            let away = desk.as_ref().map(|desk| desk.away(context.caller())).unwrap_or_default();
+            let meaning = desk.and_then(|desk| desk.meaning.load_full());
+            discover::discover(&names, (meaning, away), &arguments, &context).await.into()
+        }
     })
 }
 
-fn reading(names: &Arc<Names>) -> Arc<dyn Tool> {
+fn reading(names: &Arc<Names>, desk: &Arc<Desk>) -> Arc<dyn Tool> {
     let mut spec = spec(&names.schema, schema::description(names), Effect::Read, schema::input());
     discover::bounded(&mut spec);
-    let names = Arc::clone(names);
+    let (names, desk) = (Arc::clone(names), Arc::downgrade(desk));
     raw_tool(spec, move |arguments, context| {
         let names = Arc::clone(&names);
-        async move { schema::tell(&names, &arguments, &context).await.into() }
+        let away = desk.upgrade().map(|desk| desk.away(context.caller())).unwrap_or_default();
+        async move { schema::tell((&names, &away), &arguments, &context).await.into() }
     })
 }
 

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use toolcrib_core::{Arguments, CallContext, Content, Effect, PlannedTool, ToolError};
 
+use super::away::{self, Away};
 use super::discover::{aside, content, plan};
 use super::find::nearest;
 use super::names::Names;
@@ -43,7 +44,7 @@ pub(super) fn description(names: &Names) -> String {
 }
 
 pub(super) async fn tell(
-    names: &Names,
+    (names, away): (&Names, &[Away]),
     arguments: &Arguments,
     context: &CallContext,
 ) -> Result<Content, ToolError> {
@@ -79,7 +80,7 @@ pub(super) async fn tell(
     }
     if missing == told.len() {
         let lines: Vec<_> = told.iter().map(|one| wrong(one, names)).collect();
-        return Err(ToolError::told(lines.join("\n")));
+        return Err(ToolError::told(lines.join("\n") + &away::told(away)));
     }
     let text: Vec<_> = told.iter().map(ToString::to_string).collect();
     Ok(content(text.join("\n"), json!({ "tools": told })))

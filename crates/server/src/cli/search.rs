@@ -38,6 +38,9 @@ pub(super) fn search(
         if let (Some(meaning), Value::Object(fields)) = (found.meaning, &mut told) {
             fields.insert("meaning".to_owned(), json!(meaning));
         }
+        if let (false, Value::Object(fields)) = (found.away.is_empty(), &mut told) {
+            fields.insert("away".to_owned(), json!(found.away));
+        }
         output.value(&told)?;
         return Ok(End::Done);
     }

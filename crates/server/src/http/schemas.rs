@@ -76,6 +76,10 @@ pub(crate) fn tools() -> Value {
                      embedder failed.";
         let words = ["used", "making", "failed"];
         properties.insert("meaning".into(), json!({ "enum": words, "description": about }));
+        let about = "Sources that give no tools now, and why: what is missing may be theirs.";
+        let away = object(&[("source", text()), ("reason", text())]);
+        let away = json!({ "type": "array", "items": away, "description": about });
+        properties.insert("away".into(), away);
     }
     page
 }

@@ -3,6 +3,7 @@
 mod accounts;
 mod apart;
 mod audit;
+mod away;
 mod bombs;
 mod bounds;
 mod calls;

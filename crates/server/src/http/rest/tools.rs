@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 use toolcrib::auth::is_operator;
-use toolcrib::discovery::{Finding, Search};
+use toolcrib::discovery::{Away, Finding, Search};
 use toolcrib::{Caller, Crib, Discovery, Listed, Plan, Request, ToolName, ToolSpec, Why};
 
 use crate::http::asked::{Asked, Query};
@@ -54,6 +54,10 @@ pub(crate) fn list(asked: Asked) -> Answered {
         let more = start + page.len() < fitting.len();
         if let (true, Some((last, _)), Value::Object(fields)) = (more, page.last(), &mut answer) {
             fields.insert("cursor".to_owned(), last.spec.name.as_str().into());
+        }
+        let away = away(&crib, &asked);
+        if let (false, Value::Object(fields)) = (away.is_empty(), &mut answer) {
+            fields.insert("away".to_owned(), json!(away));
         }
         if let (Some(meaning), Value::Object(fields)) = (meaning, &mut answer) {
             fields.insert("meaning".to_owned(), json!(meaning));
@@ -137,6 +141,16 @@ fn plan(asked: &Asked) -> Result<(Crib, Plan), Problem> {
     let plan = crib.plan(&asked.caller, Request::default().show(Discovery::Direct));
     let plan = plan.map_err(|error| Problem::new(Kind::NothingLeft, error.to_string()))?;
     Ok((crib, plan))
+}
+
+/// The sources that may have had more, and give no tools now.
+fn away(crib: &Crib, asked: &Asked) -> Vec<Away> {
+    let mut away = crib.away(&asked.caller);
+    let wanted = asked.query.get("source");
+    away.retain(|away| {
+        wanted.is_none_or(|wanted| wanted.eq_ignore_ascii_case(away.source.as_str()))
+    });
+    away
 }
 
 /// What is looked for: the same search that models have.

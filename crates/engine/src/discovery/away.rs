@@ -1,0 +1,84 @@
+//! Sources that give no tools now, as a caller may hear of them: what is missing in a search may be
+//! theirs, and is not to be taken for what nobody has.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use serde::Serialize;
+use toolcrib_core::{Caller, Effect, Policy, SourceId, ToolName, ToolSpec};
+
+use crate::catalog::{Absence, Absent};
+
+/// A source without tools, and why, in words that a model may read: the cause is for the operator.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Away {
+    pub source: SourceId,
+    pub reason: &'static str,
+}
+
+/// Sources that a text names.
+const MOST: usize = 5;
+
+/// Those that this caller may know of. Of a source that is away no tool is known, so the policy is
+/// asked about the plainest one that it could have: one that reads, of which nothing is said.
+pub(crate) fn known_to(caller: &Caller, policy: &dyn Policy, absent: Vec<Absent>) -> Vec<Away> {
+    let sees = |spec: &ToolSpec| {
+        // Who cannot tell hides it.
+        catch_unwind(AssertUnwindSafe(|| policy.sees(caller, spec))).unwrap_or(false)
+    };
+    let absent = absent.into_iter().filter(|absent| sees(&plainest(absent)));
+    absent.map(|Absent { source, why, .. }| Away { source, reason: reason(why) }).collect()
+}
+
+fn plainest(absent: &Absent) -> ToolSpec {
+    let name = ToolName::sanitize(&format!("{}list", absent.stem));
+    let mut spec = ToolSpec::named(name, "", Effect::Read);
+    spec.origin.source = absent.source.clone();
+    spec
+}
+
+fn reason(why: Absence) -> &'static str {
+    match why {
+        Absence::Loading => "it is still being loaded",
+        Absence::Failed => "it could not list them",
+        Absence::Slow => "it did not list them in time",
+        Absence::Broken => "it broke down while it listed them",
+    }
+}
+
+/// Those that a search could have found something of: it may be about some sources alone.
+pub(super) fn of_interest(away: Vec<Away>, sources: &[String]) -> Vec<Away> {
+    let wanted: BTreeSet<_> = sources.iter().map(|name| name.to_lowercase()).collect();
+    let is_wanted = |away: &Away| {
+        wanted.is_empty() || wanted.contains(away.source.as_str().to_lowercase().as_str())
+    };
+    away.into_iter().filter(is_wanted).collect()
+}
+
+/// As data for a model: as many as a text names.
+pub(super) fn data(away: &[Away]) -> &[Away] {
+    away.get(..MOST).unwrap_or(away)
+}
+
+/// What a model is told of them; empty if there are none.
+pub(super) fn told(away: &[Away]) -> String {
+    let mut text = String::new();
+    for Away { source, reason } in away.iter().take(MOST) {
+        let _ = write!(text, "\nThe source `{}` gives no tools now: {reason}.", short(source));
+    }
+    if away.len() > MOST {
+        let _ = write!(text, "\n{} more sources give none.", away.len() - MOST);
+    }
+    if !text.is_empty() {
+        text.push_str(
+            "\nWhat you miss may be there: search again later, or tell the user, before you say that \
+             no tool does it.",
+        );
+    }
+    text
+}
+
+fn short(source: &SourceId) -> String {
+    source.as_str().chars().filter(|letter| !letter.is_control()).take(48).collect()
+}
