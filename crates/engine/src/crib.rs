@@ -86,11 +86,17 @@ impl Crib {
             publisher.start().await;
             publisher.watch();
             if self.weighs.load(Ordering::Relaxed) {
-                let catalog = publisher.catalog();
-                // Whoever plans first would have to wait for it; nothing is lost if it breaks.
-                let _ = discovery::aside(move || discovery::prepare_weights(&catalog)).await;
+                self.count_tokens().await;
             }
         }
+    }
+
+    /// Counts the tokens of the tools of now, off the threads that serve. A plan that is weighed
+    /// (`Discovery::Auto`) waits for no count: before this is done it goes by an estimate.
+    pub async fn count_tokens(&self) {
+        let catalog = self.catalog();
+        // Nothing is lost if it breaks.
+        let _ = discovery::aside(move || discovery::prepare_weights(&catalog)).await;
     }
 
     /// Resolves when the tools change (see `Publisher::changed`; those of a fixed set never do), when

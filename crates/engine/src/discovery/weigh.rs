@@ -1,11 +1,17 @@
 //! Whether it costs less to show all tools, or a core of them and the means to find the rest.
+//!
+//! To count the tokens of a thousand tools takes a good part of a second, so nobody who asks waits
+//! for it: a snapshot is counted beside what goes on, and until that is done its tools are taken to
+//! be as long as their bytes say.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde_json::json;
-use toolcrib_core::{Catalog, Discovery, Exposure, Fingerprint, Listed, Shown};
+use tokio::runtime::Handle;
+use toolcrib_core::{Catalog, Discovery, Exposure, Fingerprint, Listed, Shown, ToolSpec};
 
 /// Turns of a model in one task. It is a constant: the way of showing must not change within a run,
 /// or no prompt cache would hold.
@@ -24,33 +30,54 @@ const FINDING: f64 = 2.0;
 /// what is searched for may not be found.
 const WORTH: usize = 4_000;
 
+/// Bytes of a token, in English and in JSON alike.
+const BYTES: usize = 4;
+/// Bytes of a definition beside the name, the text and the schema.
+const FRAME: usize = 44;
+
 /// The tokens of the tools of a snapshot, by place.
 #[derive(Default)]
-struct Weights(OnceLock<Vec<usize>>);
+struct Weights {
+    counted: OnceLock<Vec<usize>>,
+    /// What was known of them when it was first asked.
+    rough: OnceLock<Vec<usize>>,
+    /// Whether somebody counts them.
+    is_begun: AtomicBool,
+}
 
 /// What was counted in this process, so that a new snapshot counts what is new.
 static COUNTED: OnceLock<Mutex<HashMap<Fingerprint, usize>>> = OnceLock::new();
 /// Counts that are kept.
 const MOST: usize = 200_000;
 
+fn counted() -> MutexGuard<'static, HashMap<Fingerprint, usize>> {
+    COUNTED.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// What a tool takes in the prompt of a model, in tokens.
-fn weight(tool: &Listed) -> usize {
-    let counted = COUNTED.get_or_init(Mutex::default);
-    let locked = || counted.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = locked().get(&tool.fingerprint) {
+fn weight(fingerprint: Fingerprint, spec: &ToolSpec) -> usize {
+    if let Some(known) = counted().get(&fingerprint) {
         return *known;
     }
-    let spec = &tool.spec;
-    let text = if spec.description.is_empty() { &spec.summary } else { &spec.description };
     let definition =
-        json!({ "name": spec.name, "description": text, "parameters": spec.input.value() });
+        json!({ "name": spec.name, "description": text(spec), "parameters": spec.input.value() });
     let weight = toolcrib_tokens::count(&definition.to_string());
-    let mut counted = locked();
+    let mut counted = counted();
     if counted.len() >= MOST {
         counted.clear();
     }
-    counted.insert(tool.fingerprint, weight);
+    counted.insert(fingerprint, weight);
     weight
+}
+
+fn text(spec: &ToolSpec) -> &str {
+    if spec.description.is_empty() { &spec.summary } else { &spec.description }
+}
+
+/// The same by its bytes; of a schema too deep for its text nothing is known.
+fn rough_weight(spec: &ToolSpec) -> usize {
+    let schema = spec.input.text().map_or(0, str::len);
+    (spec.name.as_str().len() + text(spec).len() + schema + FRAME) / BYTES
 }
 
 /// What so many tokens of definitions cost over a run.
@@ -62,7 +89,43 @@ fn over(tokens: usize, turns: f64) -> f64 {
 
 /// Counts the tools of a snapshot, if they are not counted yet.
 pub(crate) fn prepare(catalog: &Catalog) {
-    let _ = weights(catalog).0.get_or_init(|| catalog.loaded().iter().map(weight).collect());
+    let count = |tool: &Listed| weight(tool.fingerprint, &tool.spec);
+    weights(catalog).counted.get_or_init(|| catalog.loaded().iter().map(count).collect());
+}
+
+/// Has them counted beside what goes on. Without a runtime there is nobody to do it.
+fn prepare_beside(catalog: &Catalog, weights: &Arc<Weights>) {
+    let Ok(runtime) = Handle::try_current() else { return };
+    if weights.is_begun.swap(true, Ordering::AcqRel) {
+        return;
+    }
+    let tools = catalog.loaded().iter().map(|tool| (tool.fingerprint, Arc::clone(&tool.spec)));
+    let tools: Vec<_> = tools.collect();
+    let weights = Arc::clone(weights);
+    drop(runtime.spawn_blocking(move || {
+        let mut counts = Vec::with_capacity(tools.len());
+        for (fingerprint, spec) in &tools {
+            // Nobody else holds it: the snapshot has gone.
+            if Arc::strong_count(&weights) == 1 {
+                return;
+            }
+            counts.push(weight(*fingerprint, spec));
+        }
+        // Whoever was faster counted the same.
+        let _ = weights.counted.set(counts);
+    }));
+}
+
+/// What is known of the tools without counting any.
+fn rough(catalog: &Catalog) -> Vec<usize> {
+    let counted = counted();
+    let tools = catalog.loaded().iter();
+    tools
+        .map(|tool| {
+            let known = counted.get(&tool.fingerprint).copied();
+            known.unwrap_or_else(|| rough_weight(&tool.spec))
+        })
+        .collect()
 }
 
 fn weights(catalog: &Catalog) -> Arc<Weights> {
@@ -76,7 +139,12 @@ pub(super) fn weigh(
     defers: bool,
 ) -> Shown {
     let weights = weights(catalog);
-    let weights = weights.0.get_or_init(|| catalog.loaded().iter().map(weight).collect());
+    let (weights, some) = if let Some(counted) = weights.counted.get() {
+        (counted, "")
+    } else {
+        prepare_beside(catalog, &weights);
+        (weights.rough.get_or_init(|| rough(catalog)), "some ")
+    };
     let (mut all, mut core) = (0, 0);
     for (place, is_core) in visible {
         let weight = weights.get(place).copied().unwrap_or_default();
@@ -93,9 +161,9 @@ pub(super) fn weigh(
     };
     let shown = core + beside;
     let because = if saves {
-        format!("all tools are {all} tokens, and a core with a search is {shown}")
+        format!("all tools are {some}{all} tokens, and a core with a search is {some}{shown}")
     } else {
-        format!("all tools are {all} tokens, too few to make a model search")
+        format!("all tools are {some}{all} tokens, too few to make a model search")
     };
     Shown { mode, rest, because: Cow::Owned(because) }
 }

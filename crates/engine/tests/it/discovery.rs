@@ -20,7 +20,13 @@ fn lazy(eager: &[&str], confirm: Confirm) -> Showcase {
     Showcase { mode: Discovery::Lazy, eager: Patterns::read(eager).unwrap(), confirm }
 }
 
-fn described(name: &str, text: &str, category: &str, action: &str, effect: Effect) -> ToolSpec {
+pub(crate) fn described(
+    name: &str,
+    text: &str,
+    category: &str,
+    action: &str,
+    effect: Effect,
+) -> ToolSpec {
     let mut spec = spec(name, effect);
     (spec.summary, spec.description) = (text.to_owned(), text.to_owned());
     (spec.category, spec.actions) = (Some(category.to_owned()), vec![action.to_owned()]);
@@ -286,31 +292,6 @@ async fn why_tells_that_a_tool_is_hidden_and_how_it_is_found() {
     );
     assert_eq!(plan.why("invoke_tool").unwrap().rule, "discovery");
     assert_eq!(plan.why("issue_list").unwrap().exposure, Some(Exposure::Listed));
-}
-
-#[tokio::test]
-async fn what_is_weighed_is_shown_lazily_where_that_saves_enough() {
-    let auto = |count: usize| {
-        let oracle = Oracle::default();
-        let tools = (0..count).map(|number| {
-            let text = format!("Does thing number {number} with all that belongs to it.");
-            let spec = described(&format!("t{number}"), &text, "c", "do", Effect::Read);
-            oracle.tool(spec, Behaviour::Echo)
-        });
-        let showcase = Showcase { mode: Discovery::Auto, ..Showcase::default() };
-        let crib = builder().showcase(showcase).build_fixed(Toolset::of(tools).unwrap());
-        let shown = |defers| {
-            let request = Request::default().api_defers(defers);
-            crib.plan(&Caller::local(), request).unwrap().shown().clone()
-        };
-        [shown(false), shown(true)]
-    };
-    for shown in auto(10) {
-        assert_eq!((shown.mode, shown.rest), (Discovery::Direct, Exposure::Listed));
-        assert!(shown.because.contains("too few"), "{}", shown.because);
-    }
-    let many = auto(500).map(|shown| shown.rest);
-    assert_eq!(many, [Exposure::Hidden, Exposure::Deferred]);
 }
 
 #[tokio::test]

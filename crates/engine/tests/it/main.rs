@@ -24,6 +24,7 @@ mod reading;
 mod rules;
 mod tickets;
 mod tickets_expiry;
+mod weighing;
 mod witness;
 
 /// The beginning of a crib with the ledger that the tests are about.

@@ -25,6 +25,8 @@ struct Cost {
 const MODES: [Discovery; 3] = [Discovery::Direct, Discovery::Lazy, Discovery::Auto];
 
 pub(super) fn cost(room: &Room, output: &Output, first: Option<usize>) -> Result<End> {
+    // Whoever asks for figures waits for them.
+    room.runtime.block_on(room.crib.count_tokens());
     let all = room.plain_plan()?;
     let names: Vec<_> = all.known().map(|tool| tool.listed.spec.name.to_string()).collect();
     let left_out = names.iter().skip(first.unwrap_or(usize::MAX)).cloned().collect::<Vec<_>>();
