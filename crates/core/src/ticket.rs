@@ -58,6 +58,7 @@ pub struct Parked {
     /// The key that the call came under, which its end answers too.
     pub key: Option<String>,
     pub reason: String,
+    /// How long it waits; of one that a ledger looks up, how much of that is left.
     pub lifetime: Duration,
     /// The call's id and wire shape, for the answer.
     pub call_id: String,

@@ -157,21 +157,23 @@ pub(crate) fn one(
     caller: &Caller,
 ) -> rusqlite::Result<Option<Parked>> {
     let mut find = connection.prepare_cached(
-        "SELECT ticket, parked, arguments FROM tickets WHERE ticket = ?1 AND tenant = ?2 \
+        "SELECT expires, ticket, parked, arguments FROM tickets WHERE ticket = ?1 AND tenant = ?2 \
          AND subject = ?3 AND expires > ?4 AND parked IS NOT NULL",
     )?;
-    let whose = params![ticket.as_str(), caller.tenant, caller.subject, Moment::now()];
-    find.query_row(whose, |row| read(row, 0)).optional()
+    let now = Moment::now();
+    let whose = params![ticket.as_str(), caller.tenant, caller.subject, now];
+    find.query_row(whose, |row| read_open(row, now)).optional()
 }
 
 /// The open tickets of a caller, oldest first.
 pub(crate) fn open(connection: &Connection, caller: &Caller) -> rusqlite::Result<Vec<Parked>> {
     let mut list = connection.prepare_cached(
-        "SELECT ticket, parked, arguments FROM tickets WHERE tenant = ?1 AND subject = ?2 AND expires > ?3 \
-         AND parked IS NOT NULL ORDER BY seq",
+        "SELECT expires, ticket, parked, arguments FROM tickets WHERE tenant = ?1 AND subject = ?2 \
+         AND expires > ?3 AND parked IS NOT NULL ORDER BY seq",
     )?;
-    let whose = params![caller.tenant, caller.subject, Moment::now()];
-    let rows = list.query_map(whose, |row| read(row, 0))?;
+    let now = Moment::now();
+    let rows =
+        list.query_map(params![caller.tenant, caller.subject, now], |row| read_open(row, now))?;
     rows.collect()
 }
 
@@ -181,6 +183,12 @@ pub(crate) fn count(connection: &Connection) -> rusqlite::Result<u64> {
         .prepare_cached("SELECT count(*) FROM tickets WHERE parked IS NOT NULL AND expires > ?1")?;
     let count: i64 = count.query_row([Moment::now()], |row| row.get(0))?;
     Ok(count.unsigned_abs())
+}
+
+/// Reads one that is only looked at, behind its end: it has what is left of its time.
+fn read_open(row: &Row<'_>, now: Moment) -> rusqlite::Result<Parked> {
+    let expires: Moment = row.get(0)?;
+    Ok(Parked { lifetime: expires.since(now), ..read(row, 1)? })
 }
 
 /// Reads the ticket, the call and its arguments from three columns.

@@ -20,6 +20,11 @@ impl Moment {
         Self(self.0.saturating_sub(milliseconds(duration)))
     }
 
+    /// From another one to this; nothing if that is later.
+    pub(crate) fn since(self, other: Self) -> Duration {
+        Duration::from_millis(u64::try_from(self.0.saturating_sub(other.0)).unwrap_or_default())
+    }
+
     pub(crate) fn time(self) -> SystemTime {
         let since = Duration::from_millis(u64::try_from(self.0).unwrap_or_default());
         UNIX_EPOCH.checked_add(since).unwrap_or(UNIX_EPOCH)

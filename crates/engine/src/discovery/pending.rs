@@ -5,6 +5,7 @@
 //! what a person told it does `execute_pending` run anything; elsewhere it says who has to decide.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -62,20 +63,48 @@ pub(super) async fn list(desk: &Desk, context: &CallContext) -> Result<Content, 
             json!({
                 "ticket": parked.ticket,
                 "tool": parked.tool,
+                "source": parked.source,
                 "arguments": parked.arguments.clone().into_value(),
                 "reason": parked.reason,
+                "tenant": parked.caller.tenant,
+                "subject": parked.caller.subject,
+                "profile": parked.profile,
+                "expires_in_seconds": parked.lifetime.as_secs(),
             })
         })
         .collect();
     Ok(content(lines.join("\n"), json!({ "pending": structured })))
 }
 
+/// What would be done and by what, who asked for it, and until when it can be decided. The words
+/// of the tool itself, where it has some, open the reason. It ends without a period: more may follow.
 fn line(parked: &Parked) -> String {
+    let Parked { ticket, tool, source, reason, caller, .. } = parked;
     let arguments = parked.arguments.clone().into_value().to_string();
     let end = arguments.floor_char_boundary(LONGEST);
     let (shown, more) = arguments.split_at_checked(end).unwrap_or((&arguments, ""));
     let more = if more.is_empty() { "" } else { " […]" };
-    format!("- `{}`: {}({shown}{more}): {}", parked.ticket, parked.tool, parked.reason)
+    let (by, left) = (of(caller, parked.profile.as_deref()), left(parked.lifetime));
+    format!(
+        "- `{ticket}`: {reason}\n  It is the call {tool}({shown}{more}) of the source `{source}`, asked \
+         for by {by}; it expires in {left}"
+    )
+}
+
+fn of(caller: &Caller, profile: Option<&str>) -> String {
+    let profile = profile.map(|profile| format!(" under the profile `{profile}`"));
+    let Caller { tenant, subject, .. } = caller;
+    format!("`{subject}` of the tenant `{tenant}`{}", profile.unwrap_or_default())
+}
+
+/// In one unit, rounded down so that nobody comes too late.
+fn left(lifetime: Duration) -> String {
+    match lifetime.as_secs() {
+        seconds @ 0..120 => format!("{seconds} s"),
+        seconds @ 120..7_200 => format!("{} min", seconds / 60),
+        seconds @ 7_200..172_800 => format!("{} h", seconds / 3_600),
+        seconds => format!("{} days", seconds / 86_400),
+    }
 }
 
 /// Those of this caller that this view of the crib made.
@@ -114,9 +143,10 @@ pub(super) async fn decide(
             return ToolOutcome::Failed(ToolError::told(told));
         }
     };
+    let what = open.iter().find(|parked| parked.ticket == ticket).map(line);
     // Of what was so when the plan was made and what is so now, the stricter holds.
     if approves && (confirm == Confirm::Person || desk.confirm() == Confirm::Person) {
-        return ToolOutcome::Denied { reason: a_person(&ticket, &names) };
+        return ToolOutcome::Denied { reason: a_person(&ticket, what.as_deref(), &names) };
     }
     let decision = if approves {
         Decision::Approve
@@ -124,10 +154,15 @@ pub(super) async fn decide(
         let reason = which.reason.filter(|reason| !reason.trim().is_empty());
         Decision::Deny { reason: reason.unwrap_or_else(|| "it was taken back".to_owned()) }
     };
-    redeem(&desk, context.caller().clone(), ticket, decision).await
+    redeem(&desk, context.caller().clone(), (ticket, what), decision).await
 }
 
-async fn redeem(desk: &Desk, caller: Caller, ticket: TicketId, decision: Decision) -> ToolOutcome {
+async fn redeem(
+    desk: &Desk,
+    caller: Caller,
+    (ticket, what): (TicketId, Option<String>),
+    decision: Decision,
+) -> ToolOutcome {
     let refused = matches!(decision, Decision::Deny { .. });
     let run = Run::default();
     let (caller, ticket) = (&caller, &ticket);
@@ -135,18 +170,21 @@ async fn redeem(desk: &Desk, caller: Caller, ticket: TicketId, decision: Decisio
     let redemption = Redemption { caller, ticket, decision, run: &run, options };
     match desk.executor().redeem(&desk.catalog(caller), redemption).await {
         Ok(_) if refused => {
-            ToolOutcome::Done(Content::text("The call was taken back: it will not run."))
+            let what = what.map(|what| format!("\n{what}")).unwrap_or_default();
+            let told = format!("The call was taken back: it will not run.{what}");
+            ToolOutcome::Done(Content::text(told))
         }
         Ok(response) => response.outcome,
         Err(error) => ToolOutcome::Failed(ToolError::told(error.to_string())),
     }
 }
 
-fn a_person(ticket: &TicketId, names: &Names) -> String {
+fn a_person(ticket: &TicketId, what: Option<&str>, names: &Names) -> String {
+    let what = what.map(|what| format!(". What waits:\n{what}")).unwrap_or_default();
     format!(
         "a person has to say yes, and not by way of a model: ask the user to decide (at the program \
          they use, by `toolcrib approve {ticket}`, or by `POST /v1/tickets/{ticket}`). `{}` takes \
-         the call back",
+         the call back{what}",
         names.clear
     )
 }

@@ -83,7 +83,10 @@ impl Tickets {
             .tickets
             .values()
             .filter(|ticket| ticket.caller.is(caller) && ticket.expires > now)
-            .filter_map(|ticket| Some((ticket.number, ticket.parked.clone()?)))
+            .filter_map(|ticket| {
+                let lifetime = ticket.expires.duration_since(now);
+                Some((ticket.number, Parked { lifetime, ..ticket.parked.clone()? }))
+            })
             .collect();
         open.sort_by_key(|(number, _)| *number);
         open.into_iter().map(|(_, parked)| parked).collect()

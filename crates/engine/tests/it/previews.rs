@@ -1,6 +1,7 @@
 //! What a person is asked: what the call would do, in words, and only that is done.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::json;
 use toolcrib_core::{
@@ -9,6 +10,7 @@ use toolcrib_core::{
     ToolSpec, Toolset,
 };
 use toolcrib_engine::Crib;
+use toolcrib_engine::discovery::{Confirm, Showcase};
 
 use crate::builder;
 use crate::tickets::alice;
@@ -83,6 +85,45 @@ async fn a_person_is_asked_in_the_words_of_the_tool_and_why() {
     assert_eq!(open.iter().map(|open| &open.reason).collect::<Vec<_>>(), [&reason]);
     assert_eq!(approve(&crib, &ticket).await.as_deref(), Ok("plans\u{202e}\n and dates"));
     assert_eq!(*board.lock().unwrap(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_reads_of_a_waiting_call_what_it_would_do_for_whom_and_until_when() {
+    let (crib, board) = crib("plans");
+    let asks = async |tool: &str| {
+        let plan = crib.plan(&alice(), Request::default()).unwrap();
+        let call = Call::new("2", tool, RawArguments::Value(json!({})));
+        crib.run(&plan, vec![call]).await.responses.remove(0)
+    };
+    let showing = |confirm| Showcase { confirm, ..Showcase::default() };
+    crib.show_as(showing(Confirm::Model));
+    let (ticket, reason) = asked(&crib).await;
+    tokio::time::sleep(Duration::from_secs(90)).await;
+    let line = format!(
+        "- `{ticket}`: Wipe *plans* for acme \u{2014} it may destroy data\n  It is the call wipe({{}}) of \
+         the source `code`, asked for by `alice` of the tenant `acme`; it expires in 8 min"
+    );
+    let listed = asks("get_pending").await;
+    assert_eq!(listed.text(), line);
+    let lifetime = 10 * 60 - 90;
+    assert_eq!(
+        listed.content().unwrap().structured.as_ref().unwrap()["pending"],
+        json!([{
+            "ticket": ticket, "tool": "wipe", "source": "code", "arguments": {}, "reason": reason,
+            "tenant": "acme", "subject": "alice", "profile": null, "expires_in_seconds": lifetime,
+        }])
+    );
+    // Who may not say yes is told what a person would decide about.
+    let plan = crib.plan(&alice(), Request::default()).unwrap();
+    crib.show_as(showing(Confirm::Person));
+    let call = Call::new("3", "execute_pending", RawArguments::Value(json!({})));
+    let refused = crib.run(&plan, vec![call]).await.responses.remove(0);
+    let what = format!("What waits:\n{line}. The call did not run.");
+    assert!(refused.text().contains(&what), "{}", refused.text());
+    crib.show_as(showing(Confirm::Model));
+    let cleared = asks("clear_pending").await.text();
+    assert_eq!(cleared, format!("The call was taken back: it will not run.\n{line}"));
+    assert_eq!(board.lock().unwrap().as_deref(), Some("plans"));
 }
 
 #[tokio::test]
