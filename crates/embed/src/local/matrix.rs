@@ -10,6 +10,10 @@ use fearless_simd::{Level, Simd, SimdBase as _, SimdFloat as _, dispatch, f32x16
 pub(crate) const PANEL: usize = 16;
 /// Rows that are worked on together: with a panel they fill the registers of AVX2.
 const ROWS: usize = 6;
+/// Steps of the innermost loop, after which some lines of the next panel are fetched: so many that the
+/// seven blocks of a question of forty tokens fetch all of it.
+const STEPS: usize = 48;
+const LINES: usize = 7;
 
 /// A matrix of `depth` rows, in panels of columns; the last panel is filled up with zeros.
 #[derive(Debug, Default)]
@@ -105,20 +109,24 @@ fn panels<S: Simd>(simd: S, left: &Left, right: &Packed, bias: &[f32], out: &mut
     simd.vectorize(
         #[inline(always)]
         || {
+            let lines = right.panels.as_chunks::<PANEL>().0;
             for (at, panel) in right.panels.chunks_exact(depth * PANEL).enumerate() {
                 let column = at * PANEL;
+                let next = lines.get((at + 1) * depth..).unwrap_or_default();
+                let next = &mut next.iter().take(depth);
                 let start = bias.get(column..column + PANEL);
                 let start =
                     start.map_or(f32x16::splat(simd, 0.0), |it| f32x16::from_slice(simd, it));
                 let blocks = left.blocks.chunks(depth * ROWS);
                 for (block, rows) in blocks.zip(out.chunks_mut(width * ROWS)) {
+                    let place = Out { rows, width, column };
                     match block.len() / depth {
-                        6 => tile::<_, 6>(simd, start, panel, block, Out { rows, width, column }),
-                        5 => tile::<_, 5>(simd, start, panel, block, Out { rows, width, column }),
-                        4 => tile::<_, 4>(simd, start, panel, block, Out { rows, width, column }),
-                        3 => tile::<_, 3>(simd, start, panel, block, Out { rows, width, column }),
-                        2 => tile::<_, 2>(simd, start, panel, block, Out { rows, width, column }),
-                        _ => tile::<_, 1>(simd, start, panel, block, Out { rows, width, column }),
+                        6 => tile::<_, 6>(simd, start, (block, panel), next, place),
+                        5 => tile::<_, 5>(simd, start, (block, panel), next, place),
+                        4 => tile::<_, 4>(simd, start, (block, panel), next, place),
+                        3 => tile::<_, 3>(simd, start, (block, panel), next, place),
+                        2 => tile::<_, 2>(simd, start, (block, panel), next, place),
+                        _ => tile::<_, 1>(simd, start, (block, panel), next, place),
                     }
                 }
             }
@@ -135,22 +143,32 @@ struct Out<'o> {
 
 /// `R` rows times one panel. Every number is summed up in the same order whatever `R` is, so that a
 /// text has the same vector in every company.
+///
+/// The numbers of a model are more than a processor keeps near, and it computes while they come only
+/// if they are asked for early: that is all that `next` is read for.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "else the processor's wide instructions are not used")]
-fn tile<S: Simd, const R: usize>(
+fn tile<'n, S: Simd, const R: usize>(
     simd: S,
     start: f32x16<S>,
-    panel: &[f32],
-    block: &[f32],
+    (block, panel): (&[f32], &[f32]),
+    next: &mut impl Iterator<Item = &'n [f32; PANEL]>,
     place: Out<'_>,
 ) {
     let mut sums = [start; R];
-    for (columns, rows) in panel.as_chunks::<PANEL>().0.iter().zip(block.as_chunks::<R>().0) {
-        let columns = f32x16::from_slice(simd, columns);
-        for (sum, row) in sums.iter_mut().zip(rows) {
-            *sum = f32x16::splat(simd, *row).mul_add(columns, *sum);
+    let mut fetched = 0;
+    for (panel, block) in panel.chunks(STEPS * PANEL).zip(block.chunks(STEPS * R)) {
+        for [first, ..] in next.take(LINES) {
+            fetched ^= first.to_bits();
+        }
+        for (columns, rows) in panel.as_chunks::<PANEL>().0.iter().zip(block.as_chunks::<R>().0) {
+            let columns = f32x16::from_slice(simd, columns);
+            for (sum, row) in sums.iter_mut().zip(rows) {
+                *sum = f32x16::splat(simd, *row).mul_add(columns, *sum);
+            }
         }
     }
+    std::hint::black_box(fetched);
     let Out { rows, width, column } = place;
     for (row, sum) in rows.chunks_mut(width).zip(sums) {
         if let Some(place) = row.get_mut(column..column + PANEL) {
