@@ -225,7 +225,11 @@ impl DeskSource {
     async fn db(&self) -> Result<Db, SourceError> {
         let file = self.file.clone();
         let opening = tokio::task::spawn_blocking(move || match file {
-            None => Db::in_memory().map_err(|error| SourceError::new(error.to_string())),
+            // What a person writes down is not to be gone with the process.
+            None => Err(SourceError::new(
+                "there is no place to keep what the desk is told: set `HOME` or `XDG_STATE_HOME`, \
+                 or name a `file`",
+            )),
             Some(path) => {
                 private_folder(&path).map_err(|error| {
                     let shown = path.display();

@@ -19,7 +19,7 @@ use toolcrib::{ErrorKind, Over, ToolOutcome};
 
 use super::figures::outcome;
 use super::library;
-use super::recent::cut;
+use super::recent::{cut, cut_to};
 use crate::cli::escaped;
 use crate::secrets;
 
@@ -131,6 +131,10 @@ fn is_plain(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\=".contains(&byte))
 }
 
+/// Most that a line says of the causes of a failure, in characters: they begin with paths and
+/// addresses, and what went wrong comes last.
+const LONGEST_CAUSE: usize = 1_000;
+
 /// The line of a call that is over. `took`: from the decision to the end.
 pub(super) fn call(call: &Over<'_>, took: Duration) {
     let level = level_of(call.outcome);
@@ -138,7 +142,7 @@ pub(super) fn call(call: &Over<'_>, took: Duration) {
         return;
     }
     let cause = match call.outcome {
-        ToolOutcome::Failed(error) => error.causes().map(|cause| cut(&cause)),
+        ToolOutcome::Failed(error) => error.causes().map(|causes| cut_to(&causes, LONGEST_CAUSE)),
         ToolOutcome::Done(_) | ToolOutcome::Denied { .. } | ToolOutcome::Pending(_) => None,
     };
     let spec = call.tool.map(|tool| &tool.spec);

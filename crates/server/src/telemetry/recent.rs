@@ -141,7 +141,11 @@ fn who(caller: &Caller) -> (String, String) {
 
 /// The beginning of a text that somebody else wrote.
 pub(crate) fn cut(text: &str) -> String {
-    text.chars().take(LONGEST).collect()
+    cut_to(text, LONGEST)
+}
+
+pub(super) fn cut_to(text: &str, most: usize) -> String {
+    text.chars().take(most).collect()
 }
 
 fn microseconds(duration: Duration) -> u64 {

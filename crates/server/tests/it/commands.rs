@@ -267,6 +267,15 @@ fn a_reader_who_has_seen_enough_is_no_error() {
     assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", "code 0\n"));
 }
 
+#[test]
+fn a_desk_that_could_keep_nothing_takes_nothing() {
+    let call = "call add_calendar_event '{\"title\": \"x\", \"start\": \"tomorrow\"}'";
+    let line = format!("env -u HOME -u XDG_STATE_HOME toolcrib {call}");
+    let ran = crate::process::shell(&Folder::new(), &line);
+    assert_ne!(ran.code, 0, "{ran:?}");
+    assert!(ran.err.contains("set `HOME` or `XDG_STATE_HOME`, or name a `file`"), "{ran:?}");
+}
+
 /// A calendar with one event, as others write it.
 const CALENDAR: &str = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\nUID:1@example.org\r\n\
     DTSTART:20261125T100000Z\r\nDTEND:20261125T110000Z\r\nSUMMARY:Imported\r\nEND:VEVENT\r\n\
