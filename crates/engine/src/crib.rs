@@ -1,5 +1,7 @@
 //! The whole tool layer behind one handle.
 
+mod tools;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,6 +20,7 @@ use crate::catalog::{Judge, LOAD_DEADLINE, Placed, Publisher, SourceState};
 use crate::discovery::{self, Asked, Away, Desk, Findings, Meaning, Search, Showcase};
 use crate::ledger::MemoryLedger;
 use crate::reading::Reading;
+use tools::Tools;
 
 /// Gathers tools, plans requests, runs calls. Cheap to clone; clones are the same crib.
 #[derive(Clone)]
@@ -33,25 +36,6 @@ pub struct Crib {
     weighs: Arc<AtomicBool>,
     /// How tools are found beside their words, in all views.
     meaning: Arc<ArcSwapOption<Meaning>>,
-}
-
-/// Where the catalog comes from.
-#[derive(Clone)]
-enum Tools {
-    /// A set that never changes: nothing runs beside it.
-    Fixed(Arc<Catalog>),
-    Published(Arc<Publisher>),
-}
-
-fn shown(tools: &Tools, reading: Option<&Arc<Reading>>, caller: &Caller) -> Arc<Catalog> {
-    let snapshot = match tools {
-        Tools::Fixed(catalog) => Arc::clone(catalog),
-        Tools::Published(publisher) => publisher.catalog(),
-    };
-    match reading {
-        Some(reading) => reading.catalog(caller, snapshot),
-        None => snapshot,
-    }
 }
 
 impl Crib {
@@ -73,10 +57,7 @@ impl Crib {
 
     /// The snapshot of now.
     pub fn catalog(&self) -> Arc<Catalog> {
-        match &self.tools {
-            Tools::Fixed(catalog) => Arc::clone(catalog),
-            Tools::Published(publisher) => publisher.catalog(),
-        }
+        self.tools.catalog()
     }
 
     /// Loads all sources, each within its deadline, and follows their changes; to be called once,
@@ -222,7 +203,7 @@ impl Crib {
 
     /// The snapshot of now, with the tool that reads kept results if this caller has one.
     fn shown(&self, caller: &Caller) -> Arc<Catalog> {
-        shown(&self.tools, self.reading.as_ref(), caller)
+        self.tools.shown(self.reading.as_ref(), caller)
     }
 
     /// Answers every call of a batch exactly once, in call order.
@@ -330,15 +311,12 @@ impl Crib {
         meaning: Arc<ArcSwapOption<Meaning>>,
     ) -> Self {
         let (from, reads) = (tools.clone(), reading.clone());
-        let catalog = move |caller: &Caller| shown(&from, reads.as_ref(), caller);
+        let catalog = move |caller: &Caller| from.shown(reads.as_ref(), caller);
         let (only, weighs) = (Arc::default(), Arc::default());
         let showcase: Arc<ArcSwap<Showcase>> = Arc::default();
         let (shows, means) = (Arc::clone(&showcase), Arc::clone(&meaning));
         let sources = tools.clone();
-        let absent = move || match &sources {
-            Tools::Fixed(_) => Vec::new(),
-            Tools::Published(publisher) => publisher.absent(),
-        };
+        let absent = move || sources.absent();
         let desk = Desk::new(Arc::clone(&executor), shows, means, (catalog, absent));
         Self { tools, executor, reading, only, showcase, desk, weighs, meaning }
     }

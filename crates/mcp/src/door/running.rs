@@ -1,6 +1,7 @@
 //! A call under way, which outlives the request that began it while its client is asked.
 
 use std::collections::BTreeMap;
+use std::future::ready;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -175,10 +176,23 @@ impl Running {
 
     /// What the call says next; the last is its end.
     pub(super) async fn hear(&mut self) -> Heard {
-        tokio::select! {
-            biased;
-            Some(event) = self.events.recv() => Heard::Event(event),
-            end = &mut self.end => Heard::Ended(end),
+        loop {
+            let heard = tokio::select! {
+                biased;
+                Some(event) = self.events.recv() => Heard::Event(event),
+                // What it said last may have come after the look at its events.
+                end = &mut self.end => match self.events.try_recv() {
+                    Ok(event) => {
+                        self.end = Box::pin(ready(end));
+                        Heard::Event(event)
+                    }
+                    Err(_) => Heard::Ended(end),
+                },
+            };
+            // Of a call that is over nobody waits for an answer.
+            if !matches!(&heard, Heard::Event(Event::Ask(_, reply)) if reply.is_closed()) {
+                return heard;
+            }
         }
     }
 

@@ -6,7 +6,9 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines, ReadHalf, WriteHalf};
 use tokio::io::{DuplexStream, duplex, split};
 use tokio::task::JoinHandle;
-use toolcrib_core::{Caller, Effect, Toolset};
+use toolcrib_core::{
+    CallContext, Caller, Content, Effect, Progress, ToolOutcome, Toolset, raw_tool,
+};
 use toolcrib_engine::Crib;
 use toolcrib_mcp::{Door, DoorSettings, StdioError};
 use toolcrib_testkit::{Behaviour, Oracle, spec};
@@ -26,7 +28,11 @@ impl Pipe {
 
     fn within(oracle: &Oracle, settings: DoorSettings) -> Self {
         let hang = oracle.tool(spec("hang", Effect::Read), Behaviour::Hang);
-        let tools = Toolset::of([oracle.echo("echo", Effect::Read), hang]).unwrap();
+        let tools = [oracle.echo("echo", Effect::Read), hang];
+        Self::of(Toolset::of(tools).unwrap(), settings)
+    }
+
+    fn of(tools: Toolset, settings: DoorSettings) -> Self {
         let home = Home::of(Crib::of(tools));
         let door = Door::new(Arc::new(home), settings);
         let (near, far) = duplex(64 * 1024);
@@ -86,6 +92,37 @@ async fn an_older_client_greets_calls_cancels_and_hangs_up() {
         (&answer["id"], &answer["result"]["structuredContent"]["n"]),
         (&json!(2), &json!(2))
     );
+    pipe.hang_up().await;
+}
+
+#[tokio::test]
+async fn what_a_call_says_last_is_heard_before_its_end() {
+    let steps = raw_tool(spec("steps", Effect::Read), |_, context: CallContext| async move {
+        for done in [1.0, 2.0, 3.0] {
+            context.progress(Progress { done, total: None, message: None });
+        }
+        ToolOutcome::Done(Content::text("there"))
+    });
+    let mut pipe = Pipe::of(Toolset::of([steps]).unwrap(), DoorSettings::default());
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": { "name": "t", "version": "1" },
+        "progressToken": 7,
+    });
+    pipe.say(json!({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": { "name": "steps", "arguments": {}, "_meta": meta },
+    }))
+    .await;
+    for done in [1.0, 2.0, 3.0] {
+        let told = pipe.hear().await;
+        assert_eq!(
+            (&told["params"]["progress"], &told["method"]),
+            (&json!(done), &json!("notifications/progress"))
+        );
+    }
+    assert_eq!(pipe.hear().await["result"]["content"][0]["text"], "there");
     pipe.hang_up().await;
 }
 
