@@ -56,11 +56,20 @@ pub fn read_strict(text: &str) -> Result<Value, Unreadable> {
     parse(text)
 }
 
+/// The same of a part of a larger text, which stands inside of so many objects and lists.
+pub fn read_part(text: &str, inside: usize) -> Result<Value, Unreadable> {
+    parse_inside(text, inside)
+}
+
 fn parse(text: &str) -> Result<Value, Unreadable> {
+    parse_inside(text, 0)
+}
+
+fn parse_inside(text: &str, inside: usize) -> Result<Value, Unreadable> {
     if text.len() > MAX_BYTES {
         return Err(Unreadable::TooLong { bytes: text.len() });
     }
-    strict::parse(text).map_err(|Refusal { why, line, column }| match why {
+    strict::parse(text, inside).map_err(|Refusal { why, line, column }| match why {
         Why::Syntax(message) => Unreadable::Syntax { message },
         Why::TooDeep => Unreadable::TooDeep { line, column },
         Why::TooMany => Unreadable::TooMany { line, column },

@@ -32,11 +32,13 @@ pub(crate) enum Why {
 ///
 /// A key that is repeated with the same value is harmless; one with another value is refused,
 /// because whoever checked the first value and whoever acts on the last would not mean the same.
-pub(crate) fn parse(text: &str) -> Result<Value, Refusal> {
+///
+/// `inside`: of how many containers the text is a part.
+pub(crate) fn parse(text: &str, inside: usize) -> Result<Value, Refusal> {
     let fault = RefCell::new(None);
     let mut source = serde_json::Deserializer::from_str(text);
     let left = Cell::new(MAX_VALUES);
-    let node = Node { depth: 0, fault: &fault, left: &left };
+    let node = Node { depth: inside, fault: &fault, left: &left };
     node.deserialize(&mut source).and_then(|value| source.end().map(|()| value)).map_err(|error| {
         Refusal {
             line: error.line(),
@@ -56,7 +58,7 @@ struct Node<'f> {
 
 impl Node<'_> {
     fn inside<E: serde::de::Error>(self) -> Result<Self, E> {
-        if self.depth == MAX_DEPTH {
+        if self.depth >= MAX_DEPTH {
             self.fault.replace(Some(Why::TooDeep));
             return Err(E::custom("nested too deep"));
         }

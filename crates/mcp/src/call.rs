@@ -45,9 +45,14 @@ pub(crate) async fn run(
     // What was answered in the rounds before.
     let mut answered = Map::new();
     for round in 0..MOST_ROUNDS {
-        let mut sent = asked.params.clone();
-        sent.extend(answered.clone());
-        let mut result = connection.request(asked.method, sent, Some(context), &waits).await?;
+        let again;
+        let params = if answered.is_empty() {
+            &asked.params
+        } else {
+            again = asked.params.iter().chain(&answered);
+            &again.map(|(key, value)| (key.clone(), value.clone())).collect()
+        };
+        let mut result = connection.request(asked.method, params, Some(context), &waits).await?;
         match result.get("resultType").and_then(Value::as_str) {
             None | Some("complete") => return Ok(result),
             Some("input_required") if !is_last => {}

@@ -97,16 +97,15 @@ impl Calls {
             table.of_the_sdk.insert(request.id.clone());
             return None;
         };
-        let token = if slot.is_direct() {
-            Some(ProgressToken(request.id.clone()))
-        } else {
-            request.request.get_meta().get_progress_token()
-        };
-        if slot.sent_as(request.id.clone(), token.clone()) {
-            table.by_id.insert(request.id.clone(), Arc::clone(&slot));
-            token.map(|token| table.by_token.insert(token, Arc::clone(&slot)));
-        }
+        let token = request.request.get_meta().get_progress_token();
+        table.sends(request.id.clone(), token, &slot);
         Some(slot)
+    }
+
+    /// The same of a request that goes around the SDK, whose id is its progress token as well.
+    pub(crate) fn sends(&self, id: RequestId, slot: &Arc<Slot>) {
+        let token = ProgressToken(id.clone());
+        self.table().sends(id, Some(token), slot);
     }
 
     /// Nobody waits for this request any more.
@@ -131,6 +130,13 @@ impl Calls {
 }
 
 impl Table {
+    fn sends(&mut self, id: RequestId, token: Option<ProgressToken>, slot: &Arc<Slot>) {
+        if slot.sent_as(id.clone(), token.clone()) {
+            self.by_id.insert(id, Arc::clone(slot));
+            token.map(|token| self.by_token.insert(token, Arc::clone(slot)));
+        }
+    }
+
     /// The call that something unaddressed belongs to: the one whose answer stream it came on, or
     /// the only one there is. With several it is nobody's, rather than the wrong caller's.
     fn owner(&self, stream: Option<&Arc<Slot>>) -> Option<Arc<Slot>> {

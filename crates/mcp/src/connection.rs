@@ -1,5 +1,6 @@
 //! One live connection to a server, and single requests over it.
 
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -70,8 +71,8 @@ pub(crate) struct Waits {
     pub(crate) until: (Phase, Instant, Duration),
 }
 
-/// A method, its parameters, and what the request says of itself.
-type Message = (&'static str, Map<String, Value>, Option<RequestMetaObject>);
+/// A method and its parameters.
+type Asked<'a> = (&'static str, &'a Map<String, Value>);
 
 impl Connection {
     pub(crate) fn is_closed(&self) -> bool {
@@ -121,17 +122,18 @@ impl Connection {
     pub(crate) async fn request(
         &self,
         method: &'static str,
-        params: Map<String, Value>,
+        params: &Map<String, Value>,
         context: Option<&CallContext>,
         waits: &Waits,
     ) -> Result<Map<String, Value>, Fault> {
-        let errand = context.map(|context| errand::begin(self, (method, &params), context));
-        let meta = self.meta(context, errand.as_ref().and_then(Errand::trace));
-        let direct = self.direct.as_ref().filter(|direct| direct.takes(method, &params));
-        let message = (method, params, meta);
+        let asked = (method, params);
+        let errand = context.map(|context| errand::begin(self, asked, context));
+        let trace = errand.as_ref().and_then(Errand::trace);
+        let direct = self.direct.as_ref().filter(|direct| direct.takes(method, params));
         let answered = match direct {
-            Some(direct) => self.around(direct, message, context, waits).await,
-            None => self.by_sdk(message, context, waits).await,
+            Some(direct) => self.around(direct, asked, (context, trace), waits).await,
+            // Rare by now, and large.
+            None => Box::pin(self.by_sdk(asked, (context, trace), waits)).await,
         };
         if let Some(errand) = errand {
             errand::end(errand, &answered);
@@ -141,15 +143,15 @@ impl Connection {
 
     async fn by_sdk(
         &self,
-        (method, params, meta): Message,
-        context: Option<&CallContext>,
+        (method, params): Asked<'_>,
+        (context, trace): (Option<&CallContext>, Option<Trace>),
         waits: &Waits,
     ) -> Result<Map<String, Value>, Fault> {
         let slot = Arc::new(Slot::new(context.cloned()).of_page(list::key(method)));
-        let mut request = CustomRequest::new(method, Some(Value::Object(params)));
+        let mut request = CustomRequest::new(method, Some(Value::Object(params.clone())));
         request.extensions.insert(Arc::clone(&slot));
         let mut options = PeerRequestOptions::default();
-        if let Some(meta) = meta {
+        if let Some(meta) = self.meta(context, trace) {
             options = options.with_meta(meta);
         }
         self.in_flight.fetch_add(1, Ordering::AcqRel);
@@ -168,7 +170,7 @@ impl Connection {
                 (None, Err(_)) => Err(fault(ServiceError::TransportClosed, &slot)),
             }
         };
-        let answered = self.wait(answer, &slot, context, waits).await;
+        let answered = self.wait(pin!(answer), &slot, context, waits).await;
         if !matches!(answered, Err(Fault::TooLong(..) | Fault::Cancelled)) {
             sent.id = None;
         }
@@ -179,17 +181,17 @@ impl Connection {
     async fn around(
         &self,
         direct: &Direct,
-        (method, params, meta): Message,
-        context: Option<&CallContext>,
+        asked: Asked<'_>,
+        (context, trace): (Option<&CallContext>, Option<Trace>),
         waits: &Waits,
     ) -> Result<Map<String, Value>, Fault> {
         let (slot, end) = Slot::direct(context.cloned());
-        let slot = Arc::new(slot.of_page(list::key(method)));
-        let (id, message) = direct.message(method, params, meta.as_ref(), &slot);
+        let slot = Arc::new(slot.of_page(list::key(asked.0)));
+        let (id, text) = direct.text(asked, context, trace);
         self.in_flight.fetch_add(1, Ordering::AcqRel);
-        let mut sent = Sent { connection: self, slot: &slot, id: Some(id) };
-        let answer = direct.exchange(message, &slot, end);
-        let answered = self.wait(answer, &slot, context, waits).await;
+        let mut sent = Sent { connection: self, slot: &slot, id: Some(id.clone()) };
+        let answer = direct.exchange(asked, (id, text), &slot, end);
+        let answered = self.wait(pin!(answer), &slot, context, waits).await;
         if !matches!(answered, Err(Fault::TooLong(..) | Fault::Cancelled)) {
             sent.id = None;
         }
@@ -198,7 +200,7 @@ impl Connection {
 
     async fn wait(
         &self,
-        answer: impl Future<Output = Result<Map<String, Value>, Fault>>,
+        mut answer: Pin<&mut impl Future<Output = Result<Map<String, Value>, Fault>>>,
         slot: &Slot,
         context: Option<&CallContext>,
         waits: &Waits,
@@ -211,10 +213,9 @@ impl Connection {
                 None => std::future::pending().await,
             }
         };
-        let mut answer = std::pin::pin!(answer);
-        let mut cancelled = std::pin::pin!(cancelled);
-        let mut closed = std::pin::pin!(self.calls.closed.cancelled());
-        let mut silence = std::pin::pin!(sleep_until((Instant::now() + idle).min(until)));
+        let mut cancelled = pin!(cancelled);
+        let mut closed = pin!(self.calls.closed.cancelled());
+        let mut silence = pin!(sleep_until((Instant::now() + idle).min(until)));
         loop {
             tokio::select! {
                 biased;

@@ -5,20 +5,18 @@
 //! pipes, and calls of 2026-07-28 over HTTP, where no request has to do with another. Its answer
 //! is kept in its slot, of which the SDK hears nothing.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use ::http::{HeaderName, HeaderValue};
+use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::poll;
-use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, CustomRequest, ProtocolVersion, RequestId,
-    RequestMetaObject,
-};
+use rmcp::model::{ProtocolVersion, RequestId};
 use rmcp::transport::streamable_http_client::StreamableHttpPostResponse;
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
+use toolcrib_core::{CallContext, Trace};
 
 use crate::calls::{Calls, End, Slot};
 use crate::capabilities::{capabilities, ourselves};
@@ -26,17 +24,30 @@ use crate::facts::Facts;
 use crate::fault::Fault;
 use crate::http::{Wire, fault};
 use crate::pipes::{Writer, write};
+use crate::written::Written;
 
 /// The SDK counts from zero, and never comes as far.
 const FIRST: i64 = 1_000_000_000;
 /// What a name begins with that is not in the header as it is.
 const ENCODED: &str = "=?base64?";
+const REVISION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+const NAME: HeaderName = HeaderName::from_static("mcp-name");
+
+/// What a request of 2026-07-28 says of us: the revision, who we are, and what we can answer.
+const SAID: [&str; 3] = [
+    "io.modelcontextprotocol/protocolVersion",
+    "io.modelcontextprotocol/clientInfo",
+    "io.modelcontextprotocol/clientCapabilities",
+];
 
 /// The way of one connection.
 pub(crate) struct Direct {
     line: Line,
-    /// What each request says of our side, where the revision wants that.
-    said: Map<String, Value>,
+    /// What each request says of our side, where the revision wants that: fields as JSON. What can
+    /// be answered is another matter for each.
+    said: Vec<u8>,
+    is_modern: bool,
     ids: AtomicI64,
 }
 
@@ -52,14 +63,14 @@ impl Direct {
         if matches!(line, Line::Http { .. }) && !is_latest {
             return None;
         }
-        let mut said = RequestMetaObject::new();
+        let mut said = Written::new();
         if facts.is_modern {
-            said.set_protocol_version(ProtocolVersion::V_2026_07_28);
-            said.set_client_info(ourselves(&[]).client_info);
-            said.set_client_capabilities(capabilities(&[]));
+            let [revision, client, _] = SAID;
+            said.field(revision, ProtocolVersion::V_2026_07_28.as_str());
+            said.field(client, &ourselves(&[]).client_info);
         }
-        let said = said.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
-        Some(Self { line, said, ids: AtomicI64::new(FIRST) })
+        let (is_modern, ids) = (facts.is_modern, AtomicI64::new(FIRST));
+        Some(Self { line, said: said.fields(), is_modern, ids })
     }
 
     /// Whether this way is open to a request.
@@ -70,43 +81,62 @@ impl Direct {
         }
     }
 
-    /// A request, under an id that is its progress token as well. `meta`: what it says of itself.
-    pub(crate) fn message(
+    /// A request as it goes out, under an id that is its progress token as well.
+    pub(crate) fn text(
         &self,
-        method: &'static str,
-        mut params: Map<String, Value>,
-        meta: Option<&RequestMetaObject>,
-        slot: &Arc<Slot>,
-    ) -> (RequestId, ClientJsonRpcMessage) {
+        (method, params): (&str, &Map<String, Value>),
+        context: Option<&CallContext>,
+        trace: Option<Trace>,
+    ) -> (RequestId, Vec<u8>) {
         let number = self.ids.fetch_add(1, Ordering::Relaxed);
-        let id = RequestId::Number(number);
-        let mut said = self.said.clone();
-        for (key, value) in meta.into_iter().flat_map(|meta| meta.iter()) {
-            said.insert(key.clone(), value.clone());
+        let mut said = Written::with(&self.said);
+        if self.is_modern {
+            let [_, _, able] = SAID;
+            match context.map(CallContext::answers).unwrap_or_default() {
+                [] => said.text(able, b"{}"),
+                answers => said.field(able, &capabilities(answers)),
+            }
+            if context.is_some() {
+                said.text("io.modelcontextprotocol/logLevel", b"\"info\"");
+            }
         }
-        said.insert("progressToken".to_owned(), Value::from(number));
-        // Here and not where the SDK keeps it, which would copy all parameters to put it there.
-        params.insert("_meta".to_owned(), Value::Object(said));
-        let mut request = CustomRequest::new(method, Some(Value::Object(params)));
-        request.extensions.insert(Arc::clone(slot));
-        let request = ClientRequest::CustomRequest(request);
-        (id.clone(), ClientJsonRpcMessage::request(request, id))
+        if let Some(trace) = trace {
+            said.field("traceparent", &trace.to_string());
+        }
+        said.field("progressToken", &number);
+        let mut asked = Written::new();
+        for (key, value) in params.iter().filter(|(key, _)| *key != "_meta") {
+            asked.field(key, value);
+        }
+        asked.text("_meta", &said.end());
+        let mut message = Written::new();
+        message.text("jsonrpc", b"\"2.0\"");
+        message.field("id", &number);
+        message.field("method", method);
+        message.text("params", &asked.end());
+        (RequestId::Number(number), message.end())
     }
 
     /// Sends a request and waits for its end. Dropping it loses the answer and breaks nothing.
     pub(crate) async fn exchange(
         &self,
-        message: ClientJsonRpcMessage,
-        slot: &Slot,
+        asked: (&'static str, &Map<String, Value>),
+        (id, text): (RequestId, Vec<u8>),
+        slot: &Arc<Slot>,
         mut end: oneshot::Receiver<End>,
     ) -> Result<Map<String, Value>, Fault> {
         let end = match &self.line {
             Line::Http { wire, url } => {
-                post(wire, url, message, slot).await?;
+                post(wire, url, asked, (id, text), slot).await?;
                 end.try_recv().ok()
             }
             Line::Pipe { writer, calls } => {
-                let mut writing = Box::pin(write(Arc::clone(writer), Arc::clone(calls), message));
+                let (calls, of_request) = (Arc::clone(calls), Arc::clone(slot));
+                let mut writing = Box::pin(write(Arc::clone(writer), text, move || {
+                    calls.sends(id, &of_request);
+                    // Who asked may have given up before it was sent.
+                    !of_request.is_closed()
+                }));
                 // Half a line would spoil all that comes after it: what does not go out at once
                 // goes on by itself, whoever waits for it.
                 let written = match poll!(&mut writing) {
@@ -142,22 +172,19 @@ impl Direct {
 async fn post(
     wire: &Wire,
     url: &str,
-    message: ClientJsonRpcMessage,
-    slot: &Slot,
+    (method, params): (&'static str, &Map<String, Value>),
+    (id, text): (RequestId, Vec<u8>),
+    slot: &Arc<Slot>,
 ) -> Result<(), Fault> {
-    let mut headers = HashMap::new();
-    if let ClientJsonRpcMessage::Request(request) = &message
-        && let ClientRequest::CustomRequest(request) = &request.request
-    {
-        let params = request.params.as_ref().and_then(Value::as_object);
-        let name = params.and_then(name).and_then(|name| HeaderValue::from_str(name).ok());
-        let method = HeaderValue::from_str(&request.method).ok();
-        let revision = HeaderValue::from_static(ProtocolVersion::V_2026_07_28.as_str());
-        headers.insert(HeaderName::from_static("mcp-protocol-version"), revision);
-        let told = [("mcp-method", method), ("mcp-name", name)].into_iter();
-        headers.extend(told.filter_map(|(of, is)| Some((HeaderName::from_static(of), is?))));
+    let mut headers = wire.own_headers();
+    let revision = ProtocolVersion::V_2026_07_28.as_str();
+    headers.insert(REVISION, HeaderValue::from_static(revision));
+    headers.insert(METHOD, HeaderValue::from_static(method));
+    if let Some(name) = name(params).and_then(|name| HeaderValue::from_str(name).ok()) {
+        headers.insert(NAME, name);
     }
-    let posted = wire.post(url, message, None, headers).await;
+    wire.mirror(params, &mut headers);
+    let posted = wire.request(url, headers, (id, Bytes::from(text)), slot).await;
     let posted = posted.map_err(|error| fault::of_http(error, slot.was_sent()))?;
     if let StreamableHttpPostResponse::Sse(mut events, _) = posted {
         while !slot.has_ended() {

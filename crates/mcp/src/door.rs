@@ -4,7 +4,7 @@
 //! Read in this order: [`House`] (what is served), `desk` (the methods), `listing`, `calling` (one
 //! call with its questions), `running`, `waiting` and `tasks` (a call that outlives its request),
 //! `telling`, `result` and `whole` (how nothing of it is lost on the way), then the ways in: `http`,
-//! with `short` for the plainest calls, and `stdio`.
+//! with `plain` and `short` for the plainest calls, and `stdio`.
 //!
 //! Nothing is decided here: what a caller sees is the plan, and every call goes through the gate.
 
@@ -16,12 +16,14 @@ mod desk;
 mod following;
 mod greeting;
 mod host;
+mod hosts;
 mod house;
 mod http;
 mod line;
 mod listing;
 mod once;
 mod outgoing;
+mod plain;
 mod reading;
 mod result;
 mod running;
@@ -35,7 +37,6 @@ mod tasks;
 mod telling;
 mod waiting;
 mod whole;
-mod written;
 
 use std::sync::Arc;
 
@@ -45,6 +46,7 @@ use toolcrib_core::Caller;
 
 use desk::Room;
 pub use house::{Asking, Claim, House};
+pub use http::{Guest, Porch};
 use sessions::Sessions;
 pub use settings::DoorSettings;
 pub use stdio::StdioError;
@@ -70,7 +72,12 @@ impl Door {
     ///
     /// Sessions of older clients belong to this router: make it once.
     pub fn router(&self) -> Router {
-        http::router(Arc::clone(&self.0))
+        self.porch().router()
+    }
+
+    /// The same for a server that has routes of its own. Sessions belong to this porch.
+    pub fn porch(&self) -> Porch {
+        Porch::new(Arc::clone(&self.0))
     }
 
     /// How many sessions of older clients are open.

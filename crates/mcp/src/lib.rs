@@ -37,8 +37,9 @@ mod status;
 mod text;
 mod tool;
 mod upstream;
+mod written;
 
-pub use door::{Asking, Claim, Door, DoorSettings, House, StdioError};
+pub use door::{Asking, Claim, Door, DoorSettings, Guest, House, Porch, StdioError};
 pub use oauth::{Answer, Login, LoginError, OAuthError, login};
 pub use settings::{
     Authorization, HttpSettings, OAuthSettings, ServerSettings, Share, StdioSettings, Timeouts,

@@ -35,21 +35,19 @@ pub(crate) struct Pipes<R> {
     probe: Probe,
 }
 
-/// Writes one message, whole; whoever drops it half-way spoils the pipe.
+/// Writes one message, whole, unless it turns out not to be wanted once the way is free; whoever
+/// drops it half-way spoils the pipe.
 pub(crate) async fn write(
     writer: Writer,
-    calls: Arc<Calls>,
-    message: ClientJsonRpcMessage,
+    mut line: Vec<u8>,
+    is_wanted: impl FnOnce() -> bool,
 ) -> Result<(), io::Error> {
-    let mut line = serde_json::to_vec(&message)?;
     line.push(b'\n');
     let mut writer = writer.lock().await;
     let Some(writer) = writer.as_mut() else {
         return Err(io::ErrorKind::NotConnected.into());
     };
-    let slot = calls.sending(&message);
-    if slot.is_some_and(|slot| slot.is_direct() && slot.is_closed()) {
-        // Who asked has given up before it was sent.
+    if !is_wanted() {
         return Ok(());
     }
     writer.write_all(&line).await?;
@@ -136,7 +134,15 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleClient> for Pipes<R> {
         message: ClientJsonRpcMessage,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
         self.probe.sees(&message);
-        write(Arc::clone(&self.writer), Arc::clone(&self.calls), message)
+        let (writer, calls) = (Arc::clone(&self.writer), Arc::clone(&self.calls));
+        async move {
+            let line = serde_json::to_vec(&message)?;
+            write(writer, line, || {
+                calls.sending(&message);
+                true
+            })
+            .await
+        }
     }
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {

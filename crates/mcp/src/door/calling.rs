@@ -81,7 +81,7 @@ pub(super) async fn answer(
     let calling = Calling { room: Arc::clone(room), line, plan, visit, tool, meant, trace, key };
     let answer = match back {
         Some((state, answers)) if calling.line.client.is_modern => {
-            calling.take_up(&state, answers).await?
+            Box::pin(calling.take_up(&state, answers)).await?
         }
         _ if calling.needs_a_task() => return Err(tasks::undeclared()),
         _ => calling.begin(arguments).await?,
@@ -199,7 +199,8 @@ impl Calling {
         match &response.outcome {
             ToolOutcome::Pending(pending) => {
                 let pending = pending.clone();
-                self.pending(pending, response).await
+                // Rare, and large.
+                Box::pin(self.pending(pending, response)).await
             }
             ToolOutcome::Done(_) | ToolOutcome::Failed(_) | ToolOutcome::Denied { .. } => {
                 self.told(&response)

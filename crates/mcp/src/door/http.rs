@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
+use bytes::Bytes;
 use futures_util::StreamExt as _;
 use http::header::{HOST, ORIGIN, RETRY_AFTER};
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
 use toolcrib_core::{Caller, Discovery, Trace};
@@ -17,19 +19,39 @@ use toolcrib_json::repair::read_strict;
 
 use super::attentive::{self, Carried};
 use super::desk::{Desk, Entrance, Room};
+use super::hosts::Hosts;
 use super::once;
+use super::plain::Plain;
 use super::seal::Seal;
 use super::sessions::Sessions;
-use super::short::{Hosts, Plain};
 
-pub(super) const SESSION: &str = "mcp-session-id";
-/// Who reads the first of two and who reads the last would not mean the same.
-const ONCE: [&str; 5] = [SESSION, "mcp-protocol-version", "mcp-method", "mcp-name", DISCOVERY];
+pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 /// In it a client says how it wants the tools shown.
-const DISCOVERY: &str = "toolcrib-discovery";
+const DISCOVERY: HeaderName = HeaderName::from_static("toolcrib-discovery");
+/// Who reads the first of two and who reads the last would not mean the same.
+const ONCE: [HeaderName; 5] = [
+    SESSION,
+    HeaderName::from_static("mcp-protocol-version"),
+    HeaderName::from_static("mcp-method"),
+    HeaderName::from_static("mcp-name"),
+    DISCOVERY,
+];
+const TOO_LARGE: Refusal = (StatusCode::PAYLOAD_TOO_LARGE, "the request is too large");
 
+/// The door over HTTP, for a server that has routes, authentication and bounds of its own. Cheap
+/// to clone; clones are the same door.
 #[derive(Clone)]
-struct Porch(Arc<Inner>);
+pub struct Porch(Arc<Inner>);
+
+/// Who comes, and how.
+#[derive(Debug)]
+pub struct Guest {
+    pub caller: Caller,
+    /// The profile whose door it is; `None`: that of the whole crib.
+    pub profile: Option<String>,
+    /// Where the request stands in a trace; `None`: nobody keeps any.
+    pub trace: Option<Trace>,
+}
 
 struct Inner {
     room: Arc<Room>,
@@ -39,76 +61,111 @@ struct Inner {
     hosts: Hosts,
 }
 
-pub(super) fn router(room: Arc<Room>) -> Router {
-    let sessions = Arc::clone(&room.sessions);
-    let settings = &room.settings;
-    let mut config = StreamableHttpServerConfig::default()
-        .with_allowed_hosts(settings.hosts.clone())
-        .with_allowed_origins(settings.origins.clone())
-        .enforce_origin_validation()
-        .with_max_request_body_bytes(settings.largest_request)
-        .with_json_response(true);
-    let hosts = Hosts::new(&settings.hosts);
-    config.session_store = Some(Arc::<Sessions>::clone(&sessions));
-    let of_desk = Arc::clone(&room);
-    let make = move || Ok(Desk::new(Arc::clone(&of_desk), None));
-    let service = StreamableHttpService::new(make, Arc::clone(&sessions), config);
-    let porch = Porch(Arc::new(Inner { room, sessions, service, seal: Seal::fresh(), hosts }));
-    let plain =
-        |State(porch): State<Porch>, request| async move { porch.enter(None, request).await };
-    let profiled = |State(porch): State<Porch>, Path(profile): Path<String>, request| async move {
-        porch.enter(Some(profile), request).await
-    };
-    Router::new().route("/mcp", any(plain)).route("/mcp/{profile}", any(profiled)).with_state(porch)
-}
+type Refusal = (StatusCode, &'static str);
 
 impl Porch {
-    async fn enter(self, profile: Option<String>, request: Request) -> Response {
-        match self.0.admit(profile, request).await {
-            Ok(response) => response,
-            Err((status, told)) => refused(status, told),
-        }
+    pub(super) fn new(room: Arc<Room>) -> Self {
+        let sessions = Arc::clone(&room.sessions);
+        let settings = &room.settings;
+        let mut config = StreamableHttpServerConfig::default()
+            .with_allowed_hosts(settings.hosts.clone())
+            .with_allowed_origins(settings.origins.clone())
+            .enforce_origin_validation()
+            .with_max_request_body_bytes(settings.largest_request)
+            .with_json_response(true);
+        let hosts = Hosts::new(&settings.hosts);
+        config.session_store = Some(Arc::<Sessions>::clone(&sessions));
+        let of_desk = Arc::clone(&room);
+        let make = move || Ok(Desk::new(Arc::clone(&of_desk), None));
+        let service = StreamableHttpService::new(make, Arc::clone(&sessions), config);
+        Self(Arc::new(Inner { room, sessions, service, seal: Seal::fresh(), hosts }))
+    }
+
+    /// Answers one request, whose body was read.
+    pub async fn answer(&self, guest: Guest, request: Request<Bytes>) -> Response {
+        let (head, body) = request.into_parts();
+        let body = async { Ok(body) };
+        self.0.admit(guest, head, body).await.unwrap_or_else(refused)
+    }
+
+    pub(super) fn router(self) -> Router {
+        let plain =
+            |State(porch): State<Self>, request| async move { porch.enter(None, request).await };
+        let profiled = |State(porch): State<Self>, Path(profile): Path<String>, request| async move {
+            porch.enter(Some(profile), request).await
+        };
+        let router = Router::new().route("/mcp", any(plain));
+        router.route("/mcp/{profile}", any(profiled)).with_state(self)
+    }
+
+    async fn enter(self, profile: Option<String>, mut request: Request<Body>) -> Response {
+        let Some(caller) = request.extensions_mut().remove::<Caller>() else {
+            return refused((StatusCode::UNAUTHORIZED, "log in first"));
+        };
+        let trace = request.extensions_mut().remove::<Trace>();
+        let (head, body) = request.into_parts();
+        let body = async {
+            let body = axum::body::to_bytes(body, self.0.room.settings.largest_request).await;
+            body.map_err(|_| TOO_LARGE)
+        };
+        let guest = Guest { caller, profile, trace };
+        self.0.admit(guest, head, body).await.unwrap_or_else(refused)
     }
 }
 
 impl Inner {
     async fn admit(
         &self,
-        profile: Option<String>,
-        mut request: Request,
-    ) -> Result<Response, (StatusCode, &'static str)> {
-        let Some(caller) = request.extensions_mut().remove::<Caller>().map(Arc::new) else {
-            return Err((StatusCode::UNAUTHORIZED, "log in first"));
-        };
-        let trace = request.extensions_mut().remove::<Trace>();
-        let twice = |name| request.headers().get_all(name).iter().nth(1).is_some();
-        if ONCE.into_iter().any(twice) {
+        guest: Guest,
+        mut head: Parts,
+        body: impl Future<Output = Result<Bytes, Refusal>>,
+    ) -> Result<Response, Refusal> {
+        let Guest { caller, profile, trace } = guest;
+        let caller = Arc::new(caller);
+        let headers = &mut head.headers;
+        let twice = |name: &HeaderName| headers.get_all(name).iter().nth(1).is_some();
+        if ONCE.iter().any(twice) {
             return Err((StatusCode::BAD_REQUEST, "a header that may come once came twice"));
         }
         let profile: Option<Arc<str>> = profile.map(Arc::from);
         if profile.as_ref().is_some_and(|name| !self.room.house.has_profile(&caller, name)) {
             return Err((StatusCode::NOT_FOUND, "there is nothing here"));
         }
-        own_pages(request.headers_mut());
-        let session = self.unseal(request.headers_mut(), &caller, profile.as_deref())?;
-        let (mut request, message) = read(request, self.room.settings.largest_request).await?;
-        let key = message.as_ref().and_then(once::proposed).map(Arc::new);
+        own_pages(headers);
+        let session = self.unseal(headers, &caller, profile.as_deref())?;
+        let discovery = discovery(headers)?;
+        let entrance = Entrance { caller, profile, session, trace, discovery, key: None };
+        let body = body.await?;
+        if body.len() > self.room.settings.largest_request {
+            return Err(TOO_LARGE);
+        }
+        if head.method == Method::POST
+            && entrance.session.is_none()
+            && let Some(plain) = Plain::read(&self.hosts, &head.headers, &body)
+        {
+            return Ok(plain.answer(&self.room, entrance).await);
+        }
+        // Large, and slower by itself.
+        Box::pin(self.by_sdk(entrance, head, body)).await
+    }
+
+    async fn by_sdk(
+        &self,
+        mut entrance: Entrance,
+        head: Parts,
+        body: Bytes,
+    ) -> Result<Response, Refusal> {
+        let message = if head.method == Method::POST { Some(read(&body)?) } else { None };
+        let mut request = Request::from_parts(head, Body::from(body));
+        entrance.key = message.as_ref().and_then(once::proposed).map(Arc::new);
         let begins = |message: &Value| message.get("method").is_some_and(|is| is == "initialize");
         if message.as_ref().is_some_and(begins) {
             self.room_for_one_more()?;
         }
-        let listens = message.as_ref().and_then(attentive::wanted);
-        let is_alone = session.is_none();
-        let discovery = discovery(request.headers())?;
-        let entrance = Entrance { caller, profile, session, trace, discovery, key };
-        let plain = message.filter(|_| is_alone);
-        let plain = plain.and_then(|message| Plain::of(&self.hosts, request.headers(), message));
-        if let Some(plain) = plain {
-            return Ok(plain.answer(&self.room, entrance).await);
-        }
-        if let Some(wanted) = listens {
+        if let Some(wanted) = message.as_ref().and_then(attentive::wanted) {
             request.extensions_mut().insert(Carried::begin(&self.room, &entrance, &wanted).await);
         }
+        drop(message);
         request.extensions_mut().insert(entrance.clone());
         let ends = *request.method() == Method::DELETE;
         let room = Arc::clone(&self.room);
@@ -137,7 +194,7 @@ impl Inner {
         headers: &mut HeaderMap,
         caller: &Caller,
         profile: Option<&str>,
-    ) -> Result<Option<Arc<str>>, (StatusCode, &'static str)> {
+    ) -> Result<Option<Arc<str>>, Refusal> {
         let mut named = headers.get_all(SESSION).iter();
         let Some(sealed) = named.next() else { return Ok(None) };
         let unknown = (StatusCode::NOT_FOUND, "there is no such session: begin a new one");
@@ -152,7 +209,7 @@ impl Inner {
         Ok(Some(conversation))
     }
 
-    fn room_for_one_more(&self) -> Result<(), (StatusCode, &'static str)> {
+    fn room_for_one_more(&self) -> Result<(), Refusal> {
         if self.sessions.count() < self.room.settings.most_sessions {
             return Ok(());
         }
@@ -160,24 +217,12 @@ impl Inner {
     }
 }
 
-/// A request whose body means one thing only: JSON without a key that stands for two values, and
-/// not nested without end. Whoever reads it after this reads the same.
-async fn read(
-    request: Request,
-    largest: usize,
-) -> Result<(Request, Option<Value>), (StatusCode, &'static str)> {
-    let (head, body) = request.into_parts();
-    let body = axum::body::to_bytes(body, largest).await;
-    let body = body.map_err(|_| (StatusCode::PAYLOAD_TOO_LARGE, "the request is too large"))?;
-    let mut message = None;
-    if head.method == Method::POST {
-        let text = str::from_utf8(&body).ok();
-        let read = text.and_then(|text| read_strict(text).ok());
-        let told = "the body must be one JSON object, read as it is";
-        let read = read.filter(Value::is_object).ok_or((StatusCode::BAD_REQUEST, told))?;
-        message = Some(read);
-    }
-    Ok((Request::from_parts(head, Body::from(body)), message))
+/// A body that means one thing only: JSON without a key that stands for two values, and not nested
+/// without end. Whoever reads it after this reads the same.
+fn read(body: &[u8]) -> Result<Value, Refusal> {
+    let read = str::from_utf8(body).ok().and_then(|text| read_strict(text).ok());
+    let told = "the body must be one JSON object, read as it is";
+    read.filter(Value::is_object).ok_or((StatusCode::BAD_REQUEST, told))
 }
 
 /// A page of our own address is no foreign one. Which addresses are ours is checked after this,
@@ -193,7 +238,7 @@ fn own_pages(headers: &mut HeaderMap) {
 }
 
 /// A refusal before the protocol is reached, in its shape.
-fn refused(status: StatusCode, told: &str) -> Response {
+fn refused((status, told): Refusal) -> Response {
     let error = json!({ "code": -32600, "message": told });
     let body = json!({ "jsonrpc": "2.0", "id": null, "error": error });
     let mut response = (status, axum::Json(body)).into_response();
@@ -204,7 +249,7 @@ fn refused(status: StatusCode, told: &str) -> Response {
 }
 
 /// How the client wants the tools shown, if it says so.
-fn discovery(headers: &HeaderMap) -> Result<Option<Discovery>, (StatusCode, &'static str)> {
+fn discovery(headers: &HeaderMap) -> Result<Option<Discovery>, Refusal> {
     let Some(word) = headers.get(DISCOVERY) else { return Ok(None) };
     let mode = word.to_str().ok().and_then(Discovery::read);
     let wrong = (StatusCode::BAD_REQUEST, "`toolcrib-discovery` is direct, lazy or auto");

@@ -13,7 +13,7 @@ use toolcrib_core::{Effect, Exposure, Fields, Packed, Plan, PlannedTool, ToolSpe
 use super::client::Client;
 use super::desk::{Entrance, Room, offers as offers_methods};
 use super::reading::frame;
-use super::written::Written;
+use crate::written::Written;
 
 /// In a schema, the header that an argument travels in.
 const HEADER: &str = "x-mcp-header";

@@ -90,7 +90,7 @@ impl Wire {
         &self,
         method: Method,
         url: &str,
-        headers: HeaderMap,
+        mut headers: HeaderMap,
         body: Bytes,
     ) -> Result<Answer, WireError> {
         let mut token = match (&self.bearer, &self.authorize) {
@@ -100,15 +100,20 @@ impl Wire {
         };
         let mut tries = 1;
         loop {
-            let mut headers = headers.clone();
             if let Some(token) = &token {
                 headers.insert(AUTHORIZATION, bearer(token)?);
             }
-            let answer = self.once(method.clone(), url, headers, body.clone()).await?;
+            let authorize = self.authorize.as_ref().filter(|_| tries < MOST_TRIES);
+            let sent = match authorize {
+                Some(_) => headers.clone(),
+                // They are not needed again.
+                None => std::mem::take(&mut headers),
+            };
+            let answer = self.once(method.clone(), url, sent, body.clone()).await?;
             let Some(refusal) = answer.refusal() else {
                 return Ok(answer);
             };
-            let Some(authorize) = self.authorize.as_ref().filter(|_| tries < MOST_TRIES) else {
+            let Some(authorize) = authorize else {
                 let cure = "it refuses our credentials: set `bearer`, a header, or `oauth`";
                 return Err(WireError::Unauthorized(cure.into()));
             };
@@ -133,16 +138,19 @@ impl Wire {
             elsewhere = self.egress.route(&url).map_err(unsent)?;
             &elsewhere
         };
-        let sending = self.egress.exchange(route, method, headers, body);
         let sent = match self.patience {
-            Some(patience) => timeout(patience, sending).await.map_err(|_| WireError::Silent)?,
-            None => sending.await,
+            Some(patience) => {
+                let sending = Box::pin(self.egress.exchange(route, method, headers, body));
+                timeout(patience, sending).await.map_err(|_| WireError::Silent)?
+            }
+            None => self.egress.exchange(route, method, headers, body).await,
         };
-        let streamed = sent.map_err(|error| match error.kind {
+        let mut streamed = sent.map_err(|error| match error.kind {
             Kind::Refused | Kind::NotConnected | Kind::Timeout(_) => unsent(error),
             Kind::Broken | Kind::TooLarge => WireError::Broken(error.into()),
         })?;
-        Ok(Answer { status: streamed.status, headers: streamed.headers.clone(), body: streamed })
+        let headers = std::mem::take(&mut streamed.headers);
+        Ok(Answer { status: streamed.status, headers, body: streamed })
     }
 }
 

@@ -10,12 +10,13 @@ use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use indexmap::IndexMap;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, GetExtensions, RequestId,
+    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, JsonRpcRequest, RequestId,
     ServerJsonRpcMessage, ServerResult,
 };
 use rmcp::transport::streamable_http_client::{
     SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
 };
+use serde_json::{Map, Value};
 use sse_stream::Sse;
 use toolcrib_core::Secret;
 use toolcrib_egress::{Egress, Route};
@@ -51,6 +52,32 @@ pub(crate) struct Home {
     pub(super) route: Route,
 }
 
+/// What was sent, for whoever reads the answer.
+#[derive(Default)]
+struct Posted {
+    /// `None`: it is no request.
+    id: Option<RequestId>,
+    /// Where the answer is put, if it is not for the SDK to read.
+    slot: Option<Arc<Slot>>,
+    has_session: bool,
+    /// It asks for the era.
+    discovers: bool,
+}
+
+impl Posted {
+    fn request(id: RequestId, slot: Option<Arc<Slot>>) -> Self {
+        Self { id: Some(id), slot, ..Self::default() }
+    }
+
+    fn asks_era(&self) -> Option<RequestId> {
+        self.id.clone().filter(|_| self.discovers)
+    }
+
+    fn has_ended(&self) -> bool {
+        self.slot.as_ref().is_some_and(|slot| slot.has_ended())
+    }
+}
+
 /// One connection's way over HTTP.
 #[derive(Clone)]
 pub(crate) struct Wire {
@@ -78,18 +105,16 @@ impl Wire {
         Ok(headers)
     }
 
+    /// What every request with a message has.
+    pub(crate) fn own_headers(&self) -> HeaderMap {
+        let mut headers = self.headers.clone();
+        headers.insert(ACCEPT, BOTH);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
+        headers
+    }
+
     /// Arguments that a tool wants repeated where those between can read them.
-    fn mirror(&self, message: &ClientJsonRpcMessage, headers: &mut HeaderMap) {
-        let ClientJsonRpcMessage::Request(request) = message else {
-            return;
-        };
-        let ClientRequest::CustomRequest(request) = &request.request else {
-            return;
-        };
-        let Some(params) = request.params.as_ref().filter(|_| request.method == "tools/call")
-        else {
-            return;
-        };
+    pub(crate) fn mirror(&self, params: &Map<String, Value>, headers: &mut HeaderMap) {
         let mirrored = self.mirrored.lock().unwrap_or_else(PoisonError::into_inner);
         let name = params.get("name").and_then(|name| name.as_str()).unwrap_or_default();
         if let (Some(wanted), Some(arguments)) = (mirrored.get(name), params.get("arguments")) {
@@ -107,13 +132,48 @@ impl Wire {
         let has_session = session.is_some();
         let mut headers = self.headers(session, custom)?;
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
-        self.mirror(&message, &mut headers);
+        if let Some(params) = called(&message) {
+            self.mirror(params, &mut headers);
+        }
         let body = Bytes::from(serde_json::to_vec(&message)?);
         let slot = self.calls.sending(&message);
-        let asks_era = discovery(&message).filter(|_| self.probes);
+        let posted = match message {
+            ClientJsonRpcMessage::Request(JsonRpcRequest { id, request, .. }) => Posted {
+                has_session,
+                discovers: matches!(request, ClientRequest::DiscoverRequest(_)),
+                ..Posted::request(id, slot)
+            },
+            ClientJsonRpcMessage::Response(_)
+            | ClientJsonRpcMessage::Notification(_)
+            | ClientJsonRpcMessage::Error(_) => Posted { has_session, ..Posted::default() },
+        };
+        self.send(url, headers, body, posted).await
+    }
+
+    /// Sends a request that goes around the SDK.
+    pub(crate) async fn request(
+        &self,
+        url: &str,
+        headers: HeaderMap,
+        (id, body): (RequestId, Bytes),
+        slot: &Arc<Slot>,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        self.calls.sends(id.clone(), slot);
+        self.send(url, headers, body, Posted::request(id, Some(Arc::clone(slot)))).await
+    }
+
+    /// Sends a message and takes in what is answered, up to where it may go on as events.
+    async fn send(
+        &self,
+        url: &str,
+        headers: HeaderMap,
+        body: Bytes,
+        posted: Posted,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let asks_era = posted.asks_era().filter(|_| self.probes);
         let sent = if asks_era.is_some() {
             let impatient = Self { patience: Some(PATIENCE), ..self.clone() };
-            impatient.exchange(Method::POST, url, headers, body).await
+            Box::pin(impatient.exchange(Method::POST, url, headers, body)).await
         } else {
             self.exchange(Method::POST, url, headers, body).await
         };
@@ -121,9 +181,9 @@ impl Wire {
             return Ok(json(no_such_method(id, "no answer in time")));
         }
         let answer = sent.map_err(StreamableHttpError::Client)?;
-        let is_request = matches!(message, ClientJsonRpcMessage::Request(_));
+        let is_request = posted.id.is_some();
         if !answer.status.is_success() {
-            return self.refused(answer, &message, has_session).await;
+            return Box::pin(self.refused(answer, posted)).await;
         }
         let no_body = answer.header(CONTENT_LENGTH.as_str()) == Some("0");
         if matches!(answer.status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT)
@@ -133,25 +193,22 @@ impl Wire {
         }
         let session = answer.header(SESSION.as_str()).map(str::to_owned);
         if answer.is(EVENTS) {
-            let events = events::read(answer.body, Arc::clone(&self.calls), slot);
+            let events = events::read(answer.body, Arc::clone(&self.calls), posted.slot);
             return Ok(StreamableHttpPostResponse::Sse(events, session));
         }
         if !answer.is(JSON) {
             return Err(unreadable("it answers with something that is neither JSON nor events"));
         }
         let body = answer.bytes(frame::LONGEST).await.map_err(StreamableHttpError::Client)?;
-        match self.hear(&body, slot.as_ref()) {
+        match self.hear(&body, posted.slot.as_ref()) {
             // Some old servers answer every method that they do not know with an empty result.
             Some(ServerJsonRpcMessage::Response(heard))
-                if discovery(&message).is_some()
-                    && !matches!(heard.result, ServerResult::DiscoverResult(_)) =>
+                if posted.discovers && !matches!(heard.result, ServerResult::DiscoverResult(_)) =>
             {
                 Ok(json(no_such_method(heard.id, "it knows no `server/discover`")))
             }
             Some(heard) => Ok(StreamableHttpPostResponse::Json(heard, session)),
-            None if slot.is_some_and(|slot| slot.has_ended()) => {
-                Ok(StreamableHttpPostResponse::Accepted)
-            }
+            None if posted.has_ended() => Ok(StreamableHttpPostResponse::Accepted),
             None if is_request => Err(unreadable("its answer is none of the protocol")),
             None => Ok(StreamableHttpPostResponse::Accepted),
         }
@@ -165,9 +222,9 @@ impl Wire {
     async fn refused(
         &self,
         answer: Answer,
-        message: &ClientJsonRpcMessage,
-        has_session: bool,
+        posted: Posted,
     ) -> Result<StreamableHttpPostResponse, Failure> {
+        let has_session = posted.has_session;
         if answer.status == StatusCode::NOT_FOUND && has_session {
             return Err(StreamableHttpError::SessionExpired);
         }
@@ -176,9 +233,9 @@ impl Wire {
         let body = answer.bytes(LARGEST_FAILURE).await.unwrap_or_default();
         let said = frame::read(&body).ok().filter(|_| is_json);
         let is_denial = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-        if let ClientJsonRpcMessage::Request(request) = message {
+        if let Some(id) = &posted.id {
             let mut said = said.filter(|said| said.get("error").is_some());
-            if let Some(id) = discovery(message)
+            if let Some(id) = posted.asks_era()
                 && status.is_client_error()
                 && !(has_session || is_denial || said.is_some())
             {
@@ -187,14 +244,13 @@ impl Wire {
             }
             if let Some(said) = said.as_mut().filter(|_| !is_denial) {
                 // What stands before the server cannot know the id.
-                let id = serde_json::to_value(&request.id)?;
+                let id = serde_json::to_value(id)?;
                 said.as_object_mut().map(|said| said.insert("id".to_owned(), id));
                 let heard = self.calls.hear(said.take(), None);
                 if let Some(message) = heard {
                     return Ok(json(message));
                 }
-                let slot = request.request.extensions().get::<Arc<Slot>>();
-                if slot.is_some_and(|slot| slot.has_ended()) {
+                if posted.has_ended() {
                     return Ok(StreamableHttpPostResponse::Accepted);
                 }
             }
@@ -203,13 +259,11 @@ impl Wire {
     }
 }
 
-/// The id of a request that asks for the era.
-fn discovery(message: &ClientJsonRpcMessage) -> Option<RequestId> {
-    let ClientJsonRpcMessage::Request(request) = message else {
-        return None;
-    };
-    let asks = matches!(request.request, ClientRequest::DiscoverRequest(_));
-    asks.then(|| request.id.clone())
+/// The parameters of a message that calls a tool.
+fn called(message: &ClientJsonRpcMessage) -> Option<&Map<String, Value>> {
+    let ClientJsonRpcMessage::Request(request) = message else { return None };
+    let ClientRequest::CustomRequest(request) = &request.request else { return None };
+    request.params.as_ref().filter(|_| request.method == "tools/call")?.as_object()
 }
 
 fn no_such_method(id: RequestId, why: &str) -> ServerJsonRpcMessage {

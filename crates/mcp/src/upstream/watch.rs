@@ -42,7 +42,7 @@ async fn log_from(connection: Arc<Connection>, level: LogLevel, within: Duration
     let until = Instant::now() + within;
     let waits = Waits { idle: (Phase::Call, within), until: (Phase::Call, until, within) };
     let params = Map::from_iter([("level".to_owned(), json!(level))]);
-    let _ = connection.request("logging/setLevel", params, None, &waits).await;
+    let _ = connection.request("logging/setLevel", &params, None, &waits).await;
 }
 
 async fn end(upstream: std::sync::Weak<Upstream>, connection: Arc<Connection>) {

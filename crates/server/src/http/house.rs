@@ -24,7 +24,7 @@ const FULL: Duration = Duration::from_secs(1);
 pub(crate) struct House {
     pub(crate) live: Arc<Live>,
     /// The door of the Model Context Protocol; sessions of older clients live in it.
-    pub(crate) mcp: axum::Router,
+    pub(crate) mcp: toolcrib::mcp::Porch,
     pub(crate) door: Door,
     pub(crate) telemetry: Arc<Telemetry>,
     pub(crate) names: Names,
@@ -70,7 +70,7 @@ impl House {
         let replies = Replies(live.crib().clone());
         Self {
             live,
-            mcp: door.router(),
+            mcp: door.porch(),
             door,
             telemetry,
             names,

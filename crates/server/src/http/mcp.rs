@@ -4,19 +4,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
 use http::{HeaderValue, Method, Request};
 use http_body_util::BodyExt;
 use serde_json::Value;
 use toolcrib::auth::{Reach, Resource, needed, reach};
 use toolcrib::config::Live;
-use toolcrib::mcp::{Asking, Claim, House};
+use toolcrib::mcp::{Asking, Claim, Guest, House};
 use toolcrib::{
     BatchOptions, BoxFuture, Call, Caller, Crib, CribLimits, Fields, Following, Intent, Kind,
     LedgerError, Parked, Plan, PlanError, Policy, Redemption, Report, Response, Run, Said,
     TicketError, TicketId, ToolError, ToolSpec, Verdict, Visitor,
 };
-use tower_service::Service;
 
 use super::asked::Asked;
 use super::keys::lacking;
@@ -29,24 +27,23 @@ pub(crate) fn enter(asked: Asked) -> Answered {
         let profile = asked.segments.first().map(String::as_str);
         asked.permit(profile)?;
         further(&asked, profile)?;
-        let mut router = asked.house.mcp.clone();
-        let mut request = Request::new(Body::from(asked.body));
+        let Asked { house, method, uri, caller, segments, headers, body, trace, .. } = asked;
         // A client that listens does so for ever. One of 2026-07-28 says it in a header, which
         // must say what the body says.
-        let said = asked.headers.get("mcp-method").map(HeaderValue::as_bytes);
-        let listens = asked.method == Method::GET || said == Some(b"subscriptions/listen");
-        *request.method_mut() = asked.method;
-        *request.uri_mut() = asked.uri;
-        *request.headers_mut() = asked.headers;
-        request.extensions_mut().insert(asked.caller);
-        request.extensions_mut().insert(asked.trace);
-        let answered = router.call(request).await;
-        let reply = answered.unwrap_or_else(|never| match never {});
+        let said = headers.get("mcp-method").map(HeaderValue::as_bytes);
+        let listens = method == Method::GET || said == Some(b"subscriptions/listen");
+        let mut request = Request::new(body);
+        *request.method_mut() = method;
+        *request.uri_mut() = uri;
+        *request.headers_mut() = headers;
+        let profile = segments.into_iter().next();
+        let guest = Guest { caller, profile, trace: Some(trace) };
+        let reply = house.mcp.answer(guest, request).await;
         let reply = reply.map(|body| body.map_err(Into::into).boxed_unsync());
         if !listens {
             return Ok(reply);
         }
-        let end = Box::pin(asked.house.stop.clone().cancelled_owned());
+        let end = Box::pin(house.stop.clone().cancelled_owned());
         Ok(reply.map(|body| Until { body, end }.boxed_unsync()))
     })
 }

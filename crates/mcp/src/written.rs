@@ -1,16 +1,34 @@
 //! An object of JSON that is written field by field, of which some are texts already.
+//!
+//! What goes out with every call is written so: a tree of it costs more than its text.
 
 use serde::Serialize;
 
-pub(super) struct Written(Vec<u8>);
+pub(crate) struct Written(Vec<u8>);
 
 impl Written {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Vec::with_capacity(1024))
     }
 
+    /// Begins with fields that were written before, by [`Written::fields`].
+    pub(crate) fn with(fields: &[u8]) -> Self {
+        let mut written = Vec::with_capacity(fields.len() + 1024);
+        if !fields.is_empty() {
+            written.push(b'{');
+            written.extend_from_slice(fields);
+        }
+        Self(written)
+    }
+
+    /// What was written, without its braces.
+    pub(crate) fn fields(mut self) -> Vec<u8> {
+        self.0.drain(..self.0.len().min(1));
+        self.0
+    }
+
     /// A field whose name was not written before.
-    pub(super) fn field<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) {
+    pub(crate) fn field<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) {
         self.key(key);
         let begun = self.0.len();
         if serde_json::to_writer(&mut self.0, value).is_err() {
@@ -21,7 +39,7 @@ impl Written {
     }
 
     /// The same of what is JSON already.
-    pub(super) fn text(&mut self, key: &str, json: &[u8]) {
+    pub(crate) fn text(&mut self, key: &str, json: &[u8]) {
         self.key(key);
         self.0.extend_from_slice(json);
     }
@@ -33,7 +51,7 @@ impl Written {
         self.0.push(b':');
     }
 
-    pub(super) fn end(mut self) -> Vec<u8> {
+    pub(crate) fn end(mut self) -> Vec<u8> {
         if self.0.is_empty() {
             self.0.push(b'{');
         }

@@ -1,0 +1,292 @@
+//! Which requests are plain in every respect, and what they say.
+//!
+//! Only what is plain is read here. Whatever is not (a wish for progress, a header that is missing,
+//! a field that is unknown, a name that is written with escapes) goes the SDK's way, which answers
+//! or refuses it, so that nothing is let in here that is refused there. No tree is made of what
+//! only has to be as expected.
+
+use std::fmt;
+
+use http::header::{ACCEPT, CONTENT_TYPE, ORIGIN};
+use http::{HeaderMap, HeaderName};
+use rmcp::model::{ClientCapabilities, ProtocolVersion, RequestId};
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use toolcrib_json::repair::read_part;
+
+use super::hosts::Hosts;
+use super::once;
+
+const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+const NAME: HeaderName = HeaderName::from_static("mcp-name");
+/// What the headers of arguments begin with.
+const ARGUMENT: &str = "mcp-param-";
+/// What a name begins with that no header can hold as it is.
+const ENCODED: &str = "=?base64?";
+const JSON: &str = "application/json";
+const EVENTS: &str = "text/event-stream";
+/// Fields of `_meta` that a plain request may have.
+const MOST_SAID: usize = 16;
+
+/// A request that is plain in every respect.
+pub(super) struct Plain {
+    pub(super) id: RequestId,
+    pub(super) wanted: Wanted,
+    /// Where the client says that the call stands in a trace.
+    pub(super) trace: Option<String>,
+    /// The client's name for the call.
+    pub(super) key: Option<Value>,
+    pub(super) capabilities: Value,
+}
+
+pub(super) enum Wanted {
+    /// A call of this tool.
+    Call(String, Option<Value>),
+    /// The tools, from the cursor on.
+    Tools(Option<String>),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Message<'a> {
+    jsonrpc: &'a str,
+    id: Id,
+    method: &'a str,
+    #[serde(borrow)]
+    params: Params<'a>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Params<'a> {
+    name: Option<&'a str>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+    cursor: Option<&'a str>,
+    #[serde(borrow, rename = "_meta")]
+    meta: Meta<'a>,
+}
+
+/// What a request says of itself, each field once.
+struct Meta<'a>(Vec<(&'a str, &'a RawValue)>);
+
+struct Id(RequestId);
+
+impl Plain {
+    /// `None`: there is something about it that the SDK has to look at. `hosts`: those that a
+    /// request may be addressed to.
+    pub(super) fn read(hosts: &Hosts, headers: &HeaderMap, body: &[u8]) -> Option<Self> {
+        let Message { jsonrpc, id: Id(id), method, params } = serde_json::from_slice(body).ok()?;
+        let Params { name, arguments, cursor, meta } = params;
+        let is_plain =
+            jsonrpc == "2.0" && are_plain(headers, (method, name)) && hosts.admit(headers);
+        let wanted = match (method, name) {
+            ("tools/call", Some(tool)) if cursor.is_none() => {
+                // It stands in the parameters, and those in the message.
+                let arguments = match arguments {
+                    Some(arguments) => Some(read_part(arguments.get(), 2).ok()?),
+                    None => None,
+                };
+                arguments.as_ref().is_none_or(Value::is_object).then_some(())?;
+                Wanted::Call(tool.to_owned(), arguments)
+            }
+            ("tools/list", None) if arguments.is_none() => Wanted::Tools(cursor.map(str::to_owned)),
+            _ => return None,
+        };
+        let (capabilities, trace, key) = meta.read()?;
+        is_plain.then_some(Self { id, wanted, trace, key, capabilities })
+    }
+}
+
+/// What the client can, where the call stands in a trace, and what the client calls it.
+type Said = (Value, Option<String>, Option<Value>);
+
+impl Meta<'_> {
+    /// `None`: it does not say all it must, or wants to hear something on the way.
+    fn read(self) -> Option<Said> {
+        let (mut revision, mut capabilities, mut trace, mut key) = (None, None, None, None);
+        for (name, raw) in self.0 {
+            // Also what nobody here needs must mean one thing only.
+            let said = read_part(raw.get(), 3).ok()?;
+            match name {
+                "io.modelcontextprotocol/protocolVersion" => revision = Some(said),
+                "io.modelcontextprotocol/clientCapabilities" => capabilities = Some(able(said)?),
+                "progressToken" | "io.modelcontextprotocol/logLevel" => return None,
+                "traceparent" => trace = said.as_str().map(str::to_owned),
+                once::KEY => key = Some(said),
+                _ => {}
+            }
+        }
+        let is_latest = revision? == ProtocolVersion::V_2026_07_28.as_str();
+        is_latest.then_some((capabilities?, trace, key))
+    }
+}
+
+/// What the client can. What is an extension, the SDK's way knows.
+fn able(said: Value) -> Option<Value> {
+    if said.as_object().is_some_and(serde_json::Map::is_empty) {
+        return Some(said);
+    }
+    let said = ClientCapabilities::deserialize(said).ok()?;
+    said.extensions.is_none().then(|| serde_json::to_value(said).unwrap_or_default())
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Meta<'a> {
+    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Meta<'de>;
+
+            fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+                to.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Meta<'de>, A::Error> {
+                let mut fields: Vec<(&str, &RawValue)> = Vec::with_capacity(4);
+                while let Some(field) = map.next_entry()? {
+                    let (name, _): (&str, &RawValue) = field;
+                    let is_known = fields.iter().any(|(known, _)| *known == name);
+                    if is_known || fields.len() == MOST_SAID {
+                        return Err(A::Error::custom("this is not plain"));
+                    }
+                    fields.push(field);
+                }
+                Ok(Meta(fields))
+            }
+        }
+        source.deserialize_map(Fields)
+    }
+}
+
+impl<'de> Deserialize<'de> for Id {
+    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl Visitor<'_> for Either {
+            type Value = Id;
+
+            fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+                to.write_str("a text or a whole number")
+            }
+
+            fn visit_i64<E>(self, number: i64) -> Result<Id, E> {
+                Ok(Id(RequestId::Number(number)))
+            }
+
+            fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Id, E> {
+                let number = i64::try_from(number).map_err(E::custom)?;
+                Ok(Id(RequestId::Number(number)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Id, E> {
+                Ok(Id(RequestId::String(text.into())))
+            }
+        }
+        source.deserialize_any(Either)
+    }
+}
+
+/// Whether the headers say what the body says, each once, and nothing that has to be looked at.
+fn are_plain(headers: &HeaderMap, (method, name): (&str, Option<&str>)) -> bool {
+    let once = |name: &HeaderName| {
+        let mut values = headers.get_all(name).iter();
+        let first = values.next()?;
+        values.next().is_none().then(|| first.to_str().ok()).flatten()
+    };
+    let accepts = |kind: &str| {
+        let mut accepted = once(&ACCEPT).into_iter().flat_map(|accepted| accepted.split(','));
+        accepted.any(|accepted| accepted.trim().eq_ignore_ascii_case(kind))
+    };
+    let is_json = once(&CONTENT_TYPE).is_some_and(|kind| {
+        let (essence, _) = kind.split_once(';').unwrap_or((kind, ""));
+        essence.trim().eq_ignore_ascii_case(JSON)
+    });
+    once(&VERSION) == Some(ProtocolVersion::V_2026_07_28.as_str())
+        && once(&METHOD) == Some(method)
+        && once(&NAME) == name
+        && headers.contains_key(&NAME) == name.is_some()
+        && !name.is_some_and(|name| name.starts_with(ENCODED))
+        && is_json
+        && accepts(JSON)
+        && accepts(EVENTS)
+        && !headers.contains_key(ORIGIN)
+        && !headers.keys().any(|name| name.as_str().starts_with(ARGUMENT))
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+    use http::header::HOST;
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(body: &str) -> Option<Plain> {
+        let mut headers = HeaderMap::new();
+        let told = [
+            (VERSION, "2026-07-28"),
+            (METHOD, "tools/call"),
+            (NAME, "look"),
+            (ACCEPT, "application/json, text/event-stream"),
+            (CONTENT_TYPE, "application/json"),
+            (HOST, "crib.example"),
+        ];
+        headers.extend(told.map(|(name, value)| (name, HeaderValue::from_static(value))));
+        Plain::read(&Hosts::new(&["crib.example".to_owned()]), &headers, body.as_bytes())
+    }
+
+    /// A call with these arguments and more of `_meta`.
+    fn call(arguments: &str, more: &str) -> String {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"look","arguments":{arguments},"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{{"sampling":{{}}}}{more}}}}}}}"#
+        )
+    }
+
+    #[test]
+    fn a_plain_call_is_read_whole() {
+        let more = r#","traceparent":"00-a","toolcrib/idempotencyKey":"k","com.example/x":[1]"#;
+        let plain = read(&call(r#"{"a":[1.5,"é"]}"#, more)).unwrap();
+        let Wanted::Call(tool, arguments) = plain.wanted else { panic!("it is a call") };
+        assert_eq!((plain.id, tool.as_str()), (RequestId::Number(7), "look"));
+        assert_eq!(arguments, Some(json!({"a": [1.5, "é"]})));
+        assert_eq!((plain.trace.as_deref(), plain.key), (Some("00-a"), Some(json!("k"))));
+        assert_eq!(plain.capabilities, json!({"sampling": {}}));
+        assert!(read(&call("null", "")).is_some());
+    }
+
+    #[test]
+    fn what_could_mean_two_things_or_asks_for_more_is_not_plain() {
+        let nested = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
+        let deep = |levels: usize| format!(r#"{{"a":{}}}"#, nested(levels));
+        // Beside the arguments, these stand in the message and its parameters.
+        assert!(read(&call(&deep(61), "")).is_some());
+        let whole = call("{}", "");
+        for odd in [
+            call(&deep(62), ""),
+            call(r#"{"a":1,"a":2}"#, ""),
+            call("[]", ""),
+            call(r#""{}""#, ""),
+            call("{}", r#","progressToken":1"#),
+            call("{}", r#","traceparent":"a","traceparent":"b""#),
+            call("{}", r#","com.example/x":{"a":1,"a":2}"#),
+            whole.replace(r#""id":7"#, r#""id":7,"id":8"#),
+            whole.replace(r#""id":7"#, r#""id":1.5"#),
+            whole.replace(r#""id":7"#, r#""id":null"#),
+            whole.replace(r#""id":7"#, r#""id":7,"more":1"#),
+            whole.replace(r#""name":"look""#, r#""name":"look","name":"other""#),
+            whole.replace(r#""name":"look""#, r#""name":"look","task":{}"#),
+            whole.replace(r#""name":"look""#, r#""name":"l\u006fok""#),
+            whole.replace(r#""name":"look""#, r#""name":"other""#),
+            whole.replace("2.0", "1.0"),
+            whole.replace("2026-07-28", "2025-11-25"),
+            whole.replace(r#"{"sampling":{}}"#, r#"{"extensions":{"a":{}}}"#),
+            whole.replace("tools/call", "tools/list"),
+            whole.clone() + "{}",
+            format!("[{whole}]"),
+        ] {
+            assert!(read(&odd).is_none(), "{odd}");
+        }
+    }
+}
