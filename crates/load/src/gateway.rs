@@ -36,12 +36,16 @@ pub async fn gateway(programs: &Programs, below: &Path, much: &Much) -> Result<V
         until_there(&ours, &Ask::echo(tool)).await?;
     }
     let through = |name, ask| Way { name, target: &ours, program: &server, ask };
-    let ways = [
+    let relay = place.relay(&direct)?;
+    let mut ways = vec![
         Way { name: "direct", target: &direct, program: &echo, ask: Ask::echo("echo") },
         through("http", Ask::echo("far__echo")),
         through("stdio", Ask::echo("near__echo")),
         through("in_process", in_process),
     ];
+    if let Some((program, target)) = &relay {
+        ways.push(Way { name: "relay", target, program, ask: Ask::echo("echo") });
+    }
     let mut rows = Vec::new();
     for era in [Era::Modern, Era::Legacy] {
         for sessions in &much.sessions {

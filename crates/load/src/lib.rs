@@ -3,7 +3,7 @@
 //!
 //! Read in this order: `line` (one HTTP connection), [`Session`] (one client on it), [`Load`] (many
 //! of them, each with one call on its way), `program` (what is measured, and what it takes), then
-//! what is done with them: `gateway`, `start`, `durable` and `soak`.
+//! what is done with them: `gateway` (beside `relay`), `start`, `durable` and `soak`.
 //!
 //! It writes and reads its messages as bytes: what it takes itself should not hide what is measured.
 
@@ -14,6 +14,7 @@ mod line;
 mod load;
 mod place;
 mod program;
+mod relay;
 mod session;
 mod soak;
 mod start;
@@ -25,6 +26,7 @@ pub use gateway::gateway;
 pub use load::{Load, Much, run};
 pub use place::{Place, Programs};
 pub use program::Program;
+pub use relay::relay;
 pub use session::{Ask, Era, Session, Target};
 pub use soak::{Soak, soak};
 pub use start::{Start, start};

@@ -12,6 +12,14 @@ use toolcrib_load::{Fault, Much, Programs, Soak, Start, durable, gateway, soak, 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
+    if let [word, to] = words.as_slice()
+        && word == "relay"
+    {
+        return match toolcrib_load::relay(to).await {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::FAILURE,
+        };
+    }
     let told = match measure(&words).await {
         Ok(found) if words.iter().any(|word| word == "--json") => format!("{found:#}"),
         Ok(found) => format!("{found:#}\n\n{}", table(&found)),
@@ -29,7 +37,8 @@ async fn measure(words: &[String]) -> Result<Value, Fault> {
     let mut plain = words.iter().filter(|word| !word.starts_with("--"));
     let mut path = || plain.next().map(PathBuf::from).ok_or("name what is measured");
     let what = path()?;
-    let programs = Programs { server: path()?, echo: path()? };
+    let relay = std::env::current_exe().ok();
+    let programs = Programs { server: path()?, echo: path()?, relay };
     let below = path()?;
     let much = Much::of(Duration::from_secs(number(words, "--seconds=", 9)?));
     if what.as_os_str() == "soak" {

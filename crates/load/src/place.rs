@@ -13,6 +13,8 @@ pub struct Programs {
     pub server: PathBuf,
     /// The server of the SDK, `crates/mcp/examples/echo.rs`.
     pub echo: PathBuf,
+    /// `toolcrib-load`, which can pass bytes on; `None`: that is not measured.
+    pub relay: Option<PathBuf>,
 }
 
 /// A new folder; it goes when this is dropped.
@@ -41,6 +43,14 @@ impl Place {
         let mut program = Program::start(&self.programs.echo, &words, &self.folder)?;
         let address = program.address()?;
         Ok((program, Target { address, token: None }))
+    }
+
+    /// What passes bytes on to a server, if that is to be measured.
+    pub fn relay(&self, to: &Target) -> Result<Option<(Program, Target)>, Fault> {
+        let Some(relay) = &self.programs.relay else { return Ok(None) };
+        let mut program = Program::start(relay, &["relay", &to.address], &self.folder)?;
+        let address = program.address()?;
+        Ok(Some((program, Target { address, token: None })))
     }
 
     /// `toolcrib serve` with this configuration, as it comes: with its token.

@@ -36,8 +36,17 @@ fn way(lines: &mut String, row: &Value) {
     let sessions = number(at(row, "sessions"));
     let load = format!("{} at {sessions}", at(row, "revision").as_str().unwrap_or_default());
     let (p50, rate) = (number(at(direct, "p50_us")), number(at(direct, "calls_per_second")));
-    for (name, told) in [("http", "HTTP"), ("stdio", "stdio"), ("in_process", "in process")] {
+    let ways = [
+        ("relay", "bytes passed on unread"),
+        ("http", "HTTP"),
+        ("stdio", "stdio"),
+        ("in_process", "in process"),
+    ];
+    for (name, told) in ways {
         let ours = at(row, name);
+        if ours.is_null() {
+            continue;
+        }
         let (own_p50, own_rate) =
             (number(at(ours, "p50_us")), number(at(ours, "calls_per_second")));
         let promised = match (name, sessions < 2.0) {

@@ -15,7 +15,7 @@ fn programs() -> Option<Programs> {
     let built = own.parent().and_then(Path::parent).unwrap();
     let echo = built.join("examples").join(format!("echo{}", std::env::consts::EXE_SUFFIX));
     let server = PathBuf::from(env!("CARGO_BIN_EXE_toolcrib"));
-    echo.exists().then_some(Programs { server, echo })
+    echo.exists().then_some(Programs { server, echo, relay: None })
 }
 
 /// The places of a JSON document where errors are counted, and what is counted.
