@@ -19,7 +19,7 @@ const STEPS: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sq
 const APPLICATION: i64 = 0x6372_6962;
 
 /// How long a lock of somebody else is waited for: a person may look into the file.
-const LOCK_PATIENCE: Duration = Duration::from_secs(2);
+pub(crate) const LOCK_PATIENCE: Duration = Duration::from_secs(2);
 
 /// The right to use a file; ends with the process, however that ends.
 pub(crate) struct Owned {

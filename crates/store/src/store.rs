@@ -165,6 +165,12 @@ impl Store {
         self.0.writer.shared().commits.load(Ordering::Relaxed)
     }
 
+    /// Why nothing can be written now, as far as the last attempt shows. Asks no disk: while
+    /// nothing can be written, that is tried again every other second.
+    pub fn works(&self) -> Result<(), StoreError> {
+        self.0.writer.works()
+    }
+
     /// Waits until everything that was handed over is committed.
     pub async fn flush(&self) -> Result<(), StoreError> {
         self.0.writer.ask(Need::Commit, |_| Ok(())).await

@@ -37,6 +37,9 @@ const PRUNING: Duration = Duration::from_mins(1);
 /// How soon again if there were more than one step removes.
 const BREATH: Duration = Duration::from_millis(5);
 
+/// How often it is tried whether the file can be written again, while nothing could be at last.
+const PROBING: Duration = Duration::from_secs(2);
+
 /// The way to the thread. Dropping it ends the thread once all that was asked is done.
 pub(crate) struct Writer {
     jobs: Option<mpsc::Sender<Job>>,
@@ -168,15 +171,24 @@ impl Drop for Writer {
     }
 }
 
-/// What the thread does: a group after the other, and old rows in between.
+/// What the thread does: a group after the other, and old rows in between. While the file cannot
+/// be written it tries that by itself, since whoever is told so may come no more.
 fn work(waiting: &mpsc::Receiver<Job>, shared: &Shared, mut group: Group) {
     let mut next_pruning = Instant::now();
+    let mut next_probe = next_pruning;
     loop {
         if Instant::now() >= next_pruning {
             let rest = if group.prune() { BREATH } else { PRUNING };
             next_pruning = Instant::now() + rest;
         }
-        let patience = next_pruning.saturating_duration_since(Instant::now());
+        // At once after the first fault: what could not be written may have been too large.
+        if shared.fault().is_some() && Instant::now() >= next_probe {
+            group.probe();
+            next_probe = Instant::now() + PROBING;
+        }
+        let is_at_fault = shared.fault().is_some();
+        let next = if is_at_fault { next_pruning.min(next_probe) } else { next_pruning };
+        let patience = next.saturating_duration_since(Instant::now());
         match waiting.recv_timeout(patience) {
             Ok(first) => group.commit(gather(first, waiting, shared)),
             Err(RecvTimeoutError::Timeout) => {}

@@ -237,3 +237,12 @@ pub(crate) fn activity() -> Value {
 pub(crate) fn status() -> Value {
     object(&[("status", text())])
 }
+
+/// `detail` says what is wrong where a word does not.
+pub(crate) fn readiness() -> Value {
+    let mut readiness = object(&[("status", text()), ("detail", text())]);
+    if let Value::Object(fields) = &mut readiness {
+        fields.insert("required".into(), json!(["status"]));
+    }
+    readiness
+}

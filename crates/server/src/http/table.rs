@@ -128,9 +128,9 @@ pub(crate) static ROUTES: &[Route] = &[
     get("/healthz", "healthz", health::alive, "Tell that the process is alive.")
         .access(Anybody)
         .answers(schemas::status),
-    get("/readyz", "readyz", health::ready, "Tell whether every source had its first chance.")
+    get("/readyz", "readyz", health::ready, "Tell whether calls can be taken now.")
         .access(Anybody)
-        .answers(schemas::status),
+        .answers(schemas::readiness),
     get(WELL_KNOWN, "resource", metadata::answer, "Tell who gives tokens for this server.")
         .access(Anybody)
         .undocumented(),

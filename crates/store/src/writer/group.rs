@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use rusqlite::Connection;
 use toolcrib_core::moment;
@@ -10,12 +11,17 @@ use toolcrib_core::moment;
 use super::Shared;
 use super::job::{Job, Need};
 use crate::error::{StoreError, is_unsynced};
+use crate::file::LOCK_PATIENCE;
 use crate::options::Options;
 use crate::owed::Owed;
 use crate::prune;
 
 /// Ends that could not be written and go with one group.
 const OWED_PER_GROUP: usize = 256;
+
+/// Bytes that are written to see whether there is room: those of some pages, since the last one
+/// may have room for one row and not for the next.
+const PROBE: u32 = 32 * 1024;
 
 pub(super) struct Group {
     connection: Connection,
@@ -33,6 +39,7 @@ impl Group {
 
     /// Does the jobs as one, and tells each how it ended.
     pub(super) fn commit(&mut self, mut jobs: Vec<Job>) {
+        let changes = self.connection.total_changes();
         let (mut whole, mut faults) = self.attempt(&mut jobs);
         if jobs.len() > 1 && matches!(whole, Err(StoreError::Full { .. })) {
             // One that is too large must not cost the others, nor what would make room.
@@ -47,11 +54,22 @@ impl Group {
             self.shared.commits.fetch_add(1, Ordering::Relaxed);
         }
         let fault = whole.as_ref().err().or_else(|| faults.iter().flatten().next()).cloned();
-        *self.shared.fault() = fault;
+        self.judge(fault, self.connection.total_changes() > changes);
         let mut faults = faults.into_iter();
         for job in jobs {
             let own = faults.next().flatten();
             job.work.answer(whole.clone().and_then(|()| own.map_or(Ok(()), Err)));
+        }
+    }
+
+    /// Notes a fault, or looks whether the one before is over. A group that changed nothing does
+    /// not show that, and one that only changed rows not for sure: a full file takes both.
+    fn judge(&mut self, fault: Option<StoreError>, has_changed: bool) {
+        let was_at_fault = self.shared.fault().is_some();
+        if fault.is_some() {
+            *self.shared.fault() = fault;
+        } else if was_at_fault && has_changed {
+            self.probe();
         }
     }
 
@@ -95,6 +113,30 @@ impl Group {
         });
         // What cannot be removed now is removed another time.
         whole.is_ok() && more
+    }
+
+    /// Sees whether the file can be written again: writes something and takes it out. It waits for
+    /// nobody who holds the file, as those would wait who come meanwhile.
+    pub(super) fn probe(&mut self) {
+        let waits_not = self.connection.busy_timeout(Duration::ZERO);
+        let whole = self.transact(false, |connection, _| {
+            waits_not?;
+            // No content has a hash without bytes.
+            connection.execute(
+                "INSERT INTO contents (tenant, hash, size, expires, bytes)
+                 VALUES ('', x'', 0, 0, zeroblob(?1))",
+                [PROBE],
+            )?;
+            connection.execute("DELETE FROM contents WHERE tenant = '' AND hash = x''", [])?;
+            Ok(())
+        });
+        // It fails for a connection that was closed, and nobody closes this one.
+        let _ = self.connection.busy_timeout(LOCK_PATIENCE);
+        let is_over = whole.is_ok();
+        *self.shared.fault() = whole.err();
+        if is_over && !self.shared.owed().is_empty() {
+            self.commit(Vec::new());
+        }
     }
 
     /// Brings the log into the file and closes it.

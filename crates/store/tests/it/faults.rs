@@ -101,6 +101,60 @@ async fn a_locked_file_refuses_and_an_end_that_could_not_be_written_is_written_l
     assert!(ends.iter().all(|(_, ending)| ending.is_some()), "{ends:?}");
 }
 
+/// Whether the store finds by itself, within a minute, that it can write again.
+async fn finds_that_it_works(store: &Store) -> bool {
+    for _ in 0..1_200 {
+        if store.works().is_ok() {
+            return true;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    false
+}
+
+#[tokio::test]
+async fn a_file_that_was_locked_or_full_is_found_to_work_again_although_nobody_writes() {
+    let (scratch, oracle) = (Scratch::new(), Oracle::default());
+    let options = Options { max_bytes: Some(1024 * 1024), ..Options::default() };
+    let store = Store::open(&scratch.file(), options).unwrap();
+    let crib = crib(&store, &oracle);
+    assert!(store.works().is_ok());
+    let other = Connection::open(scratch.file()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    assert_eq!(kind(&run(&crib, "write").await), Some(ErrorKind::Unavailable));
+    assert!(matches!(store.works(), Err(StoreError::Unusable { .. })));
+    other.execute_batch("ROLLBACK").unwrap();
+    assert!(finds_that_it_works(&store).await);
+    let mut kept = 0;
+    for size in [100_000, 10_000, 1_000, 10] {
+        let content = |n: u32| Content::text(format!("{n}{}", "x".repeat(size)));
+        while store.keep(&Caller::local(), Arc::new(content(kept))).await.is_some() {
+            kept += 1;
+        }
+    }
+    while kind(&run(&crib, "write").await).is_none() {}
+    let works = store.works();
+    assert!(matches!(works, Err(StoreError::Full { .. })), "{works:?} {kept}");
+    // Longer than it takes to look again.
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert!(matches!(store.works(), Err(StoreError::Full { .. })));
+    other.execute_batch("DELETE FROM results; DELETE FROM contents").unwrap();
+    assert!(finds_that_it_works(&store).await);
+    assert_eq!(kind(&run(&crib, "write").await), None);
+    assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_result_that_has_no_room_stops_nothing_else() {
+    let scratch = Scratch::new();
+    let options = Options { max_bytes: Some(1024 * 1024), ..Options::default() };
+    let store = Store::open(&scratch.file(), options).unwrap();
+    let large = Arc::new(Content::text("x".repeat(2 * 1024 * 1024)));
+    assert!(store.keep(&Caller::local(), large).await.is_none());
+    assert!(finds_that_it_works(&store).await);
+    assert_eq!(kind(&run(&crib(&store, &Oracle::default()), "write").await), None);
+}
+
 #[tokio::test]
 async fn a_damaged_page_in_use_refuses_and_names_the_file() {
     let (scratch, oracle) = (Scratch::new(), Oracle::default());

@@ -11,7 +11,7 @@ use super::doors::{DOORS, Door, Told, Wanted, act};
 use super::keys::{STORE, killed};
 use super::upstream::Upstream;
 use crate::process::Folder;
-use crate::serve::support::{Serving, eventually};
+use crate::serve::support::{Serving, eventually, head};
 
 /// Another process in the middle of a change of the file, until it is let go.
 struct Holder(Child);
@@ -84,6 +84,64 @@ fn a_file_that_is_held_refuses_what_may_change_something_through_both_doors() {
     assert_eq!((upstream.oracle.count("after"), upstream.oracle.count("ticket")), (2, 1));
 }
 
+/// What `/readyz` says to a stranger.
+fn readiness(serving: &Serving) -> (u16, serde_json::Value) {
+    let answer = serving.send(&head("GET", "/readyz", serving, &[]), "");
+    (answer.status, answer.json())
+}
+
+/// What it says while nothing can be recorded.
+fn unready() -> (u16, serde_json::Value) {
+    let detail = "the record of calls cannot be written now: what may change something is refused \
+                  until it can";
+    (503, json!({ "status": "unrecorded", "detail": detail }))
+}
+
+#[test]
+fn a_server_that_cannot_record_is_not_ready_until_it_can_although_nobody_calls() {
+    let upstream = Upstream::start();
+    let file = format!("{STORE}max_size = \"512KiB\"\n[limits]\nmax_result = \"1KiB\"\n");
+    let serving = Serving::start_in(upstream.furnish_web(&file), &[]);
+    let ready = (200, json!({ "status": "ready" }));
+    let Some(holder) = Holder::of(&serving) else { return };
+    assert!(unrecorded(&Door::Rest.call(&serving, &act("web__act", "ok", "held"))));
+    assert_eq!(readiness(&serving), unready());
+    drop(holder);
+    assert!(eventually(|| readiness(&serving) == ready));
+    fill(&serving);
+    let refused = (0..500).find(|turn| {
+        unrecorded(&Door::Rest.call(&serving, &act("web__act", "ok", &format!("n{turn}"))))
+    });
+    assert!(refused.is_some(), "it never was full");
+    assert_eq!(readiness(&serving), unready());
+    make_room(&serving);
+    assert!(eventually(|| readiness(&serving) == ready));
+    let told = Door::Rest.call(&serving, &act("web__act", "ok", "after"));
+    assert_eq!((told.error, upstream.oracle.count("after")), (false, 1), "{told:?}");
+}
+
+/// Fills a small file with results that are kept; the last pages take a few rows more.
+fn fill(serving: &Serving) {
+    for size in [100_000, 20_000, 4_000, 2_000] {
+        let keeps = |turn: u32| {
+            let large = act("web__see", &format!("large-{}", size + turn), "n");
+            !Door::Rest.call(serving, &large).whole["whole"].is_null()
+        };
+        assert!((0..200).any(|turn| !keeps(turn)), "it never was full");
+    }
+}
+
+/// Takes the kept results out, as a person might who makes room.
+#[expect(clippy::disallowed_methods, reason = "whoever makes room is another process")]
+fn make_room(serving: &Serving) {
+    const EMPTY: &str = "import sqlite3, sys\n\
+        file = sqlite3.connect(sys.argv[1])\n\
+        file.executescript('DELETE FROM results; DELETE FROM contents')\n";
+    let mut program = Command::new("python3");
+    program.args(["-c", EMPTY]).arg(serving.folder.path().join("crib.db"));
+    assert!(program.status().unwrap().success());
+}
+
 #[test]
 fn a_call_that_ended_while_the_file_was_held_has_its_end_after() {
     let upstream = Upstream::start();
@@ -135,14 +193,7 @@ fn a_full_file_refuses_what_may_change_something_until_there_is_room() {
     let upstream = Upstream::start();
     let file = format!("{STORE}max_size = \"512KiB\"\n[limits]\nmax_result = \"1KiB\"\n");
     let serving = Serving::start_in(upstream.furnish_web(&file), &[]);
-    // Results that are kept fill it; the last pages take a few rows more.
-    for size in [100_000, 20_000, 4_000, 2_000] {
-        let keeps = |turn: u32| {
-            let large = act("web__see", &format!("large-{}", size + turn), "n");
-            !Door::Rest.call(&serving, &large).whole["whole"].is_null()
-        };
-        assert!((0..200).any(|turn| !keeps(turn)), "it never was full");
-    }
+    fill(&serving);
     let mut ran = 0;
     let refused = (0..500).find_map(|turn| {
         let nonce = format!("n{turn}");
