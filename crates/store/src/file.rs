@@ -71,8 +71,12 @@ fn real(path: &Path) -> io::Result<PathBuf> {
     Ok(fs::canonicalize(directory.unwrap_or(Path::new(".")))?.join(name))
 }
 
-/// The connection that writes, with the form brought up to date and the past put in order.
-pub(crate) fn writer(path: &Path, max_bytes: Option<u64>) -> Result<Connection, StoreError> {
+/// The connection that writes, with the form brought up to date and the past put in order; and how
+/// many calls had no end in it.
+pub(crate) fn writer(
+    path: &Path,
+    max_bytes: Option<u64>,
+) -> Result<(Connection, usize), StoreError> {
     let fault = |error| StoreError::of(path, error);
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(fault)?;
     let found = form(&connection, path)?;
@@ -80,8 +84,8 @@ pub(crate) fn writer(path: &Path, max_bytes: Option<u64>) -> Result<Connection, 
         return Err(StoreError::ReadOnly { path: path.to_owned() });
     }
     migrate(&mut connection, found).map_err(fault)?;
-    recover(&mut connection).map_err(fault)?;
-    Ok(connection)
+    let interrupted = recover(&mut connection).map_err(fault)?;
+    Ok((connection, interrupted))
 }
 
 /// A connection that only reads.
@@ -155,14 +159,15 @@ fn migrate(connection: &mut Connection, found: i64) -> rusqlite::Result<()> {
 }
 
 /// Gives an end to what the process before left without one. Whether a call was sent between its
-/// row and its end nobody wrote down, so nobody can say that it was not.
-fn recover(connection: &mut Connection) -> rusqlite::Result<()> {
+/// row and its end nobody wrote down, so nobody can say that it was not. Gives how many calls.
+fn recover(connection: &mut Connection) -> rusqlite::Result<usize> {
     let whole = connection.transaction()?;
     let now = Moment::now();
-    whole.execute(
+    let interrupted = whole.execute(
         "UPDATE calls SET ending = 'unknown', ended = ?1, interrupted = 1 WHERE ending IS NULL",
         [now],
     )?;
     whole.execute("UPDATE keys SET state = 'unknown' WHERE state = 'running'", [])?;
-    whole.commit()
+    whole.commit()?;
+    Ok(interrupted)
 }

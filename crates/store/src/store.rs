@@ -45,6 +45,8 @@ struct Inner {
     keeping: Semaphore,
     holders: Holders,
     told: Told,
+    /// Calls that the process before left without an end.
+    interrupted: usize,
     /// When the last call ended of whose outcome nobody knows, in milliseconds since 1970.
     last_unknown: AtomicI64,
 }
@@ -59,7 +61,7 @@ impl Store {
     /// `Unknown`.
     pub fn open(path: &Path, options: Options) -> Result<Self, StoreError> {
         let owned = Arc::new(file::own(path)?);
-        let connection = file::writer(&owned.path, options.max_bytes)?;
+        let (connection, interrupted) = file::writer(&owned.path, options.max_bytes)?;
         let fault = |error| StoreError::of(&owned.path, error);
         let holders = Holders::of(&connection).map_err(fault)?;
         let unknown = calls::any_unknown(&connection).map_err(fault)?;
@@ -69,9 +71,17 @@ impl Store {
         let keeping = Semaphore::new(KEEPING);
         let reading = Reading::default();
         let told = Told::default();
-        let inner =
-            Inner { readers, writer, options, reading, keeping, holders, told, last_unknown };
-        Ok(Self(Arc::new(inner)))
+        Ok(Self(Arc::new(Inner {
+            readers,
+            writer,
+            options,
+            reading,
+            keeping,
+            holders,
+            told,
+            interrupted,
+            last_unknown,
+        })))
     }
 
     /// The calls of a caller, newest first, after `after`; at most 500, and one at the least.
@@ -158,6 +168,12 @@ impl Store {
     /// Rows of reading calls that could not be written since the store was opened.
     pub fn lost(&self) -> u64 {
         self.0.writer.shared().lost.load(Ordering::Relaxed)
+    }
+
+    /// Calls of all callers that the process before left without an end, and that became `Unknown`
+    /// when the store was opened.
+    pub fn interrupted(&self) -> usize {
+        self.0.interrupted
     }
 
     /// Groups that were committed since the store was opened.

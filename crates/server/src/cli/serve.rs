@@ -68,7 +68,7 @@ pub(super) fn serve(global: &Global, output: &Output, words: &ServeWords) -> Res
             .with_context(|| format!("cannot listen on {address}: name another with `--listen`"))?;
         let bound = listener.local_addr()?;
         let scheme = if tls.is_some() { "https" } else { "http" };
-        greet(output, words, &format!("{scheme}://{bound}"), store.is_some())?;
+        greet(output, words, &format!("{scheme}://{bound}"), store.as_ref())?;
         let names = Names::new(bound, &hosts);
         let bounds = file.checked.bounds.clone();
         let house = Arc::new(House::new(
@@ -186,8 +186,9 @@ pub(super) fn means(
     })
 }
 
-/// Says where we are, and how to come in; never the token itself.
-fn greet(output: &Output, words: &ServeWords, url: &str, durable: bool) -> Result<()> {
+/// Says where we are, and how to come in; never the token itself. Then what there is to know of the
+/// record.
+fn greet(output: &Output, words: &ServeWords, url: &str, store: Option<&Store>) -> Result<()> {
     if output.json {
         output.value(&json!({ "listening": url }))?;
     } else {
@@ -203,10 +204,21 @@ fn greet(output: &Output, words: &ServeWords, url: &str, durable: bool) -> Resul
     if words.behind_proxy {
         output.warn(&["tokens come in the clear: only a proxy that ends TLS may reach us"]);
     }
-    if !durable {
-        let cure = "name a file to keep them: `[store]` with `url = \"sqlite://crib.db\"`";
-        let what = "the record of calls and the waiting approvals end with this process";
-        output.warn(&[format!("{what}; {cure}")]);
+    match store.map(Store::interrupted) {
+        None => {
+            let cure = "name a file to keep them: `[store]` with `url = \"sqlite://crib.db\"`";
+            let what = "the record of calls and the waiting approvals end with this process";
+            output.warn(&[format!("{what}; {cure}")]);
+        }
+        Some(0) => {}
+        Some(count) => {
+            let calls = if count == 1 { "1 call".to_owned() } else { format!("{count} calls") };
+            let where_to_look = "`GET /v1/calls` shows each to its caller as `interrupted`";
+            output.warn(&[format!(
+                "{calls} had no end when the server was last stopped, and may or may not have \
+                 taken effect: {where_to_look}"
+            )]);
+        }
     }
     Ok(())
 }

@@ -1,9 +1,11 @@
 //! A call whose outcome nobody knows: told plainly, never repeated, held back for a while.
 
+use std::io::{Read as _, Write as _};
+
 use serde_json::{Value, json};
 
 use super::doors::{DOORS, Door, act};
-use super::keys::STORE;
+use super::keys::{STORE, killed};
 use super::upstream::Upstream;
 use crate::serve::support::{Serving, eventually};
 
@@ -46,6 +48,35 @@ fn it_is_told_plainly_and_the_same_call_is_held_back_until_a_person_lets_it_run(
             assert_eq!(upstream.oracle.count(&nonce), 1, "{nonce}");
         }
     }
+}
+
+#[test]
+fn a_start_after_a_kill_says_how_many_calls_have_no_known_end() {
+    let upstream = Upstream::start();
+    let serving = Serving::start_in(upstream.furnish_web(STORE), &[]);
+    let serving = std::thread::scope(|scope| {
+        for (door, nonce) in DOORS.into_iter().zip(["rest", "mcp"]) {
+            let (head, wanted) = (Door::head, act("web__act", "late", nonce));
+            let head = head(door, &serving, &serving.token, &wanted);
+            let (body, mut stream) = (door.body(&wanted), serving.connect());
+            scope.spawn(move || {
+                let length = body.len();
+                write!(stream, "{head}Content-Length: {length}\r\n\r\n{body}").unwrap();
+                let _ = stream.read(&mut [0]);
+            });
+            assert!(eventually(|| upstream.oracle.count(nonce) == 1));
+        }
+        killed(serving)
+    });
+    let told = "warning: 2 calls had no end when the server was last stopped, and may or may not \
+                have taken effect: `GET /v1/calls` shows each to its caller as `interrupted`\n";
+    serving.hears(told);
+    let calls = serving.ask("GET", "/v1/calls", "").json()["calls"].clone();
+    let interrupted = calls.as_array().unwrap().iter().map(|call| &call["interrupted"]);
+    assert_eq!(interrupted.collect::<Vec<_>>(), [&json!(true), &json!(true)]);
+    let serving = killed(serving);
+    serving.hears("`web`: ");
+    assert!(!serving.told.lock().unwrap().contains("had no end"), "they have one now");
 }
 
 #[test]
