@@ -27,6 +27,7 @@ mod tickets;
 mod token;
 mod tools;
 mod trust;
+mod usage;
 
 use std::io;
 use std::process::ExitCode;
@@ -70,7 +71,10 @@ impl End {
 }
 
 pub(crate) fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage::told(&error),
+    };
     cli.global.color.write_global();
     let output = Output { json: cli.global.json };
     quiet_panics();

@@ -159,9 +159,7 @@ impl Output {
     pub(super) fn error(&self, error: &anyhow::Error) {
         if self.json {
             let because: Vec<_> = error.chain().skip(1).map(ToString::to_string).collect();
-            let value = json!({ "error": { "message": error.to_string(), "because": because } });
-            // Whoever closed standard output is still told on standard error.
-            let _ = self.value(&value);
+            self.failure(&error.to_string(), &because);
         }
         if log::is_json() {
             return log::line(LogLevel::Error, "error", json!({ "message": format!("{error:#}") }));
@@ -176,6 +174,13 @@ impl Output {
             }
             said = cause;
         }
+    }
+
+    /// What went wrong, for a program that reads us.
+    pub(super) fn failure(&self, message: &str, because: &[String]) {
+        let value = json!({ "error": { "message": message, "because": because } });
+        // Whoever closed standard output is still told on standard error.
+        let _ = self.value(&value);
     }
 
     /// A fault of ours or of a tool, on one line.

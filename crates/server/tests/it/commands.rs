@@ -222,6 +222,37 @@ fn help_completion_and_manual_are_there_and_bad_words_exit_with_2() {
 }
 
 #[test]
+fn words_that_cannot_be_read_are_told_in_json_where_that_is_asked_for() {
+    let cases: [(&[&str], &str); 7] = [
+        (&["tools", "--json", "--nope"], "unexpected argument '--nope' found"),
+        (&["--json", "tools", "--effect", "sideways"], "invalid value 'sideways'"),
+        (&["nonsense", "--json"], "unrecognized subcommand 'nonsense'"),
+        (&["show", "--json"], "the following required arguments were not provided"),
+        (&["--json"], "'toolcrib' requires a subcommand but one was not provided"),
+        (&["--json", "policy"], "a command is missing: `--help` lists what there is"),
+        (&["--json", "why", "x", "--nope"], "unexpected argument '--nope' found"),
+    ];
+    for (words, message) in cases {
+        let wrong = run(words);
+        let told = wrong.json();
+        let said = told["error"]["message"].as_str().unwrap();
+        assert!(wrong.code == 2 && said.starts_with(message), "{words:?} {wrong:?}");
+        assert_eq!(told, json!({ "error": { "message": said, "because": [] } }));
+        // What a person reads is what it is without the word; without any there is help.
+        let plain: Vec<_> = words.iter().filter(|word| **word != "--json").copied().collect();
+        let first = |ran: &Ran| ran.err.lines().next().map(str::to_owned);
+        let (plain, is_help) = (run(&plain), plain.is_empty());
+        assert_eq!((plain.code, plain.out.as_str()), (2, ""), "{words:?}");
+        assert!(first(&wrong).is_some() && (is_help || first(&wrong) == first(&plain)));
+    }
+    // Behind `--` it is no option, and help is what was asked for.
+    let wrong = run(&["tools", "--nope", "--", "--json"]);
+    assert_eq!((wrong.code, wrong.out.as_str()), (2, ""));
+    let help = run(&["tools", "--json", "--help"]);
+    assert!(help.code == 0 && help.out.contains("Usage: "), "{help:?}");
+}
+
+#[test]
 fn colour_is_for_those_who_see_it() {
     let words = ["tools", "--color", "always"];
     assert!(run(&words).out.contains('\u{1b}'));
