@@ -44,6 +44,16 @@ pub(crate) struct Route {
 }
 
 impl Route {
+    /// Whether the row answers this method: what can be asked for can be looked at by `HEAD`, save
+    /// where `GET` is a part of MCP and listens.
+    fn takes(&self, method: &Method) -> bool {
+        self.method == method.as_str() || (method == Method::HEAD && self.takes_head())
+    }
+
+    fn takes_head(&self) -> bool {
+        self.method == Method::GET.as_str() && !self.path.starts_with("/mcp")
+    }
+
     /// What OAuth calls the way in that this route is.
     pub(crate) fn resource<'a>(&self, segments: &'a [String]) -> Resource<'a> {
         match (self.path, segments) {
@@ -72,13 +82,16 @@ pub(crate) enum Takes {
 
 /// The row of a request and the segments that stand for its names.
 pub(crate) fn find(method: &Method, path: &str) -> Result<(&'static Route, Vec<String>), Problem> {
-    let mut others = Vec::new();
+    let mut others: Vec<&str> = Vec::new();
     for route in ROUTES {
         let Some(segments) = segments(route.path, path) else { continue };
-        if route.method == method.as_str() {
+        if route.takes(method) {
             return Ok((route, segments?));
         }
         others.push(route.method);
+        if route.takes_head() {
+            others.push(Method::HEAD.as_str());
+        }
     }
     if others.is_empty() {
         let detail = "`/v1/openapi.json` lists the routes";

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::support::{Serving, bearer, head};
+use super::routes;
+use super::support::{Answer, Serving, bearer, head};
 use crate::process::{Folder, run_in};
 
 #[test]
@@ -133,9 +134,55 @@ fn a_route_that_is_not_there_is_told_apart_from_a_wrong_method() {
     }
     let wrong = serving.ask("DELETE", "/v1/tools", "");
     assert_eq!(wrong.problem(), "405 wrong-method");
-    assert!(wrong.head.to_lowercase().contains("allow: get"), "{wrong:?}");
+    assert!(wrong.head.to_lowercase().contains("allow: get, head\r\n"), "{wrong:?}");
     assert_eq!(serving.ask("GET", "/v1/tools?limt=1", "").problem(), "400 invalid-query");
     assert_eq!(serving.ask("GET", "/v1/tools?limit=1&limit=2", "").problem(), "400 invalid-query");
+}
+
+#[test]
+fn head_answers_as_get_does_without_the_body() {
+    let serving = Serving::start_in(with_a_profile(), &[]);
+    let lines = |answer: &Answer| {
+        let lines = answer.head.lines().filter(|line| !line.starts_with("x-request-id"));
+        let lines = lines.filter(|line| !line.starts_with("date"));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let mut seen = 0;
+    for route in routes::all().iter().filter(|route| route.method == "GET") {
+        let path = route.filled();
+        let of_head = serving.ask("HEAD", &path, "");
+        if path.starts_with("/mcp") {
+            // There `GET` listens, and `HEAD` is a method like any other.
+            assert_eq!((of_head.status, of_head.body.as_str()), (405, ""), "{path}");
+            assert!(of_head.head.contains("allow: GET, POST, DELETE\r\n"), "{of_head:?}");
+            continue;
+        }
+        let of_get = serving.ask("GET", &path, "");
+        assert_ne!(of_get.status, 405, "{path}");
+        assert_eq!((of_head.status, of_head.body.as_str()), (of_get.status, ""), "{path}");
+        // Some answers tell a time, and are as long as that is.
+        let (of_head, of_get) = (lines(&of_head), lines(&of_get));
+        let differing = of_head.iter().zip(&of_get).filter(|(head, get)| head != get);
+        let only_length = differing.clone().all(|(head, _)| head.starts_with("content-length"));
+        assert!(of_head.len() == of_get.len() && only_length, "{of_head:?} {of_get:?}");
+        seen += 1;
+    }
+    assert!(seen > 10, "{seen}");
+    let tools = |method: &str| serving.ask(method, "/v1/tools", "").head;
+    let length = |head: &str| {
+        head.lines().find_map(|line| line.strip_prefix("content-length: ").map(str::to_owned))
+    };
+    assert!(length(&tools("HEAD")).is_some());
+    assert_eq!(length(&tools("HEAD")), length(&tools("GET")));
+    let strange = serving.send(&head("HEAD", "/v1/tools", &serving, &[]), "");
+    assert_eq!((strange.status, strange.body.as_str()), (401, ""));
+}
+
+/// A folder with a profile of the name that fills paths.
+fn with_a_profile() -> Folder {
+    let folder = Folder::new();
+    folder.write("crib.toml", "[[source]]\nid = \"basics\"\nbasics = true\n[profile.x]\n");
+    folder
 }
 
 #[test]
