@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Uri};
+use percent_encoding::percent_decode_str;
 use serde::de::{DeserializeOwned, Error as _};
 use serde_json::Value;
 use toolcrib::auth::{Reach, Resource, needed, reach};
@@ -88,7 +89,8 @@ pub(crate) struct Query(BTreeMap<String, String>);
 impl Query {
     pub(crate) fn read(text: &str, known: &[Parameter]) -> Result<Self, Problem> {
         let mut query = BTreeMap::new();
-        for (name, value) in url::form_urlencoded::parse(text.as_bytes()) {
+        for pair in text.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = decoded(pair)?;
             let parameter = known.iter().find(|parameter| parameter.name == name);
             let Some(parameter) = parameter else {
                 let names: Vec<_> = known.iter().map(|parameter| parameter.name).collect();
@@ -96,7 +98,7 @@ impl Query {
                 return Err(Problem::new(Kind::InvalidQuery, detail));
             };
             check(parameter, &value)?;
-            if query.insert(name.to_string(), value.into_owned()).is_some() {
+            if query.insert(name.clone(), value).is_some() {
                 let detail = format!("`{name}` came twice: send it once");
                 return Err(Problem::new(Kind::InvalidQuery, detail));
             }
@@ -112,6 +114,30 @@ impl Query {
     pub(crate) fn number(&self, name: &str, default: usize) -> usize {
         self.get(name).and_then(|text| text.parse().ok()).unwrap_or(default)
     }
+}
+
+/// Name and value of a pair. What cannot be read is told and not made into something else, which
+/// would be looked for and not found.
+fn decoded(pair: &str) -> Result<(String, String), Problem> {
+    let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+    let unreadable = |what: &str| {
+        let detail = format!("{what} is no UTF-8 text in percent-encoding: write `%` as `%25`");
+        Problem::new(Kind::InvalidQuery, detail)
+    };
+    let name = text(name).ok_or_else(|| unreadable("a name of the query"))?;
+    let value = text(value).ok_or_else(|| unreadable(&format!("the value of `{name}`")))?;
+    Ok((name, value))
+}
+
+/// As forms are written: `+` is a space, and a byte may be `%` and two hexadecimal digits.
+fn text(encoded: &str) -> Option<String> {
+    let spaced = encoded.replace('+', " ");
+    let is_hex = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_hexdigit);
+    let mut broken = spaced.split('%').skip(1).map(str::as_bytes);
+    if broken.any(|after| !is_hex(after.first()) || !is_hex(after.get(1))) {
+        return None;
+    }
+    percent_decode_str(&spaced).decode_utf8().ok().map(Into::into)
 }
 
 fn check(parameter: &Parameter, value: &str) -> Result<(), Problem> {

@@ -178,6 +178,28 @@ fn head_answers_as_get_does_without_the_body() {
     assert_eq!((strange.status, strange.body.as_str()), (401, ""));
 }
 
+#[test]
+fn a_query_that_cannot_be_read_is_refused_and_its_parameter_named() {
+    let serving = Serving::start(&[]);
+    let refused = |query: &str| {
+        let answer = serving.ask("GET", &format!("/v1/tools?{query}"), "");
+        assert_eq!(answer.problem(), "400 invalid-query", "{query}: {answer:?}");
+        answer.json()["detail"].as_str().unwrap().to_owned()
+    };
+    let why = "is no UTF-8 text in percent-encoding: write `%` as `%25`";
+    for value in ["%ff", "a%C3", "%zz", "%", "a%4", "%+1", "%E2%82"] {
+        for query in [format!("q={value}"), format!("limit=1&q={value}&effect=read")] {
+            assert_eq!(refused(&query), format!("the value of `q` {why}"));
+        }
+    }
+    assert_eq!(refused("source=%ff"), format!("the value of `source` {why}"));
+    assert_eq!(refused("%ff=x"), format!("a name of the query {why}"));
+    for good in ["q=%C3%a4+100%25", "%71=x", "&q=x&", "q", "q=a=b", "q=\u{e9}"] {
+        let answer = serving.ask("GET", &format!("/v1/tools?{good}"), "");
+        assert_eq!(answer.status, 200, "{good}: {answer:?}");
+    }
+}
+
 /// A folder with a profile of the name that fills paths.
 fn with_a_profile() -> Folder {
     let folder = Folder::new();
