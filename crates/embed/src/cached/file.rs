@@ -26,6 +26,9 @@ pub(super) fn read(file: &Path, name: &str) -> Result<Vectors, String> {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vectors::default()),
         Err(cause) => return Err(unusable(&cause.to_string())),
     };
+    // A file that belongs to somebody else stays as that one wants it.
+    #[cfg(unix)]
+    let _ = keep_private(&opened);
     let mut bytes = Vec::new();
     match opened.take(LARGEST + 1).read_to_end(&mut bytes) {
         Ok(read) if read as u64 > LARGEST => Err(unusable("the file is too large")),
@@ -71,7 +74,7 @@ pub(super) fn write(file: &Path, name: &str, vectors: &[(Key, Vector)]) -> Resul
     // Two processes on one file do not write into each other's.
     beside.push(format!(".{}.new", std::process::id()));
     let beside = PathBuf::from(beside);
-    let written = File::create(&beside).and_then(|mut new| {
+    let written = create(&beside).and_then(|mut new| {
         new.write_all(&bytes(name, vectors))?;
         new.sync_all()?;
         std::fs::rename(&beside, file)
@@ -81,6 +84,29 @@ pub(super) fn write(file: &Path, name: &str, vectors: &[(Key, Vector)]) -> Resul
         let _ = std::fs::remove_file(&beside);
         format!("the vectors cannot be kept in `{}`: {cause}", file.display())
     })
+}
+
+/// A new file that only its owner can read: what the tools of somebody are about is theirs.
+fn create(path: &Path) -> io::Result<File> {
+    // Left by a process of the same number that was killed; others may read that one.
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut private = File::options();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut private, 0o600);
+    private.write(true).create_new(true).open(path)
+}
+
+/// Takes from others what an older release let them read.
+#[cfg(unix)]
+fn keep_private(file: &File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    if file.metadata()?.permissions().mode() & 0o077 != 0 {
+        file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+    }
+    Ok(())
 }
 
 fn bytes(name: &str, vectors: &[(Key, Vector)]) -> Vec<u8> {

@@ -127,6 +127,32 @@ async fn a_file_that_cannot_be_written_is_told_and_the_vectors_are_there() {
     );
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn only_its_owner_can_read_the_file() {
+    use std::fs::{Permissions, metadata, set_permissions};
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let folder = Folder::new();
+    let file = folder.path().join("vectors");
+    let mode = || metadata(&file).unwrap().permissions().mode() & 0o777;
+    let inner = Counting::new("one");
+    lengths(&open(&inner, &file), &["a"]).await;
+    assert_eq!(mode(), 0o600);
+    // As an older release left it, also where nothing is written anew.
+    set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
+    inner.asked();
+    let again = open(&inner, &file);
+    assert_eq!((lengths(&again, &["a"]).await, mode()), (vec![1.0], 0o600));
+    assert_eq!(inner.asked(), texts(&[]));
+    // As a process of the same number left it when it was killed.
+    let left = folder.path().join(format!("vectors.{}.new", std::process::id()));
+    std::fs::write(&left, "half").unwrap();
+    set_permissions(&left, Permissions::from_mode(0o644)).unwrap();
+    assert_eq!(lengths(&again, &["bb"]).await, [2.0]);
+    assert_eq!((mode(), left.exists()), (0o600, false));
+}
+
 #[tokio::test]
 async fn a_start_that_breaks_off_keeps_what_it_has() {
     let many: Vec<String> = (0..2000).map(|number| format!("tool {number}")).collect();

@@ -3,6 +3,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -166,6 +167,28 @@ fn an_endpoint_finds_what_words_do_not_and_its_silence_costs_nobody_an_answer() 
     assert!(!told().contains("sk-of-the-endpoint"));
     let heads = endpoint.heads.lock().unwrap().to_lowercase();
     assert!(heads.contains("authorization: bearer sk-of-the-endpoint-0123456789"));
+}
+
+#[cfg(unix)]
+#[test]
+fn only_the_owner_can_read_the_vectors_that_are_kept() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let endpoint = Endpoint::start();
+    let serving = serving(&format!(
+        "[embedder]\nendpoint = \"http://{}/v1\"\nmodel = \"small\"\nkey = \"${{file:key}}\"\n",
+        endpoint.address
+    ));
+    assert!(eventually(|| search(&serving, "what at a wedding").1 == "used"));
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let folder = serving.folder.path().join("state/toolcrib/vectors");
+    let kept = || std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path());
+    let is_kept = |path: &Path| path.extension().is_some_and(|end| end == "vectors");
+    assert!(eventually(|| kept().any(|file| is_kept(&file))));
+    assert_eq!(mode(&folder), 0o700);
+    for file in kept().filter(|file| is_kept(file)) {
+        assert_eq!(mode(&file), 0o600, "{}", file.display());
+    }
 }
 
 #[test]
