@@ -7,7 +7,7 @@ use http::StatusCode;
 use indexmap::IndexMap;
 use toolcrib_core::{Caller, Secret, ToolError};
 
-pub(crate) use self::grant::{Grant, Grants, Ways};
+pub(crate) use self::grant::{Given, Grant, Grants, Ways};
 use self::present::{fits, present};
 use crate::document::SecurityScheme;
 use crate::operation::Operation;

@@ -3,17 +3,18 @@
 mod errand;
 mod trouble;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use tokio::time::Instant;
-use toolcrib_core::{Arguments, CallContext, Redactor, Secret, ToolError, ToolOutcome, Trace};
+use toolcrib_core::{Arguments, CallContext, Redactor, ToolError, ToolOutcome, Trace};
 use toolcrib_egress::{Body, Request, Timeouts};
 use url::Url;
 
-use crate::auth::{Grants, Keyring, Shown, Ways, is_rejection};
+use crate::auth::{Given, Grants, Keyring, Shown, Ways, is_rejection};
 use crate::operation::Operation;
 use crate::request::Draft;
 use crate::response::Answer;
@@ -25,7 +26,7 @@ const TRACE: HeaderName = HeaderName::from_static("traceparent");
 pub(crate) struct Api {
     pub(crate) server: Server,
     pub(crate) keyring: Keyring,
-    pub(crate) grants: std::sync::Arc<Grants>,
+    pub(crate) grants: Arc<Grants>,
     pub(crate) ways: Ways,
     /// Sent with every request, in place of what arguments say.
     pub(crate) headers: HeaderMap,
@@ -39,7 +40,7 @@ pub(crate) struct Api {
 }
 
 /// The tokens that one call has been given: nothing else knows them all.
-type Tokens = Vec<Secret>;
+type Tokens = Vec<Given>;
 
 impl Api {
     /// Calls an operation. Nothing of a secret is in the outcome, also if the API echoes it.
@@ -75,7 +76,7 @@ impl Api {
             Ok(answer) => answer.outcome(),
             Err(error) => ToolOutcome::Failed(error),
         };
-        self.redact(&mut outcome, tokens);
+        self.redact(&mut outcome, &tokens);
         outcome
     }
 
@@ -116,12 +117,13 @@ impl Api {
                 None => None,
                 Some(grant) => {
                     let rejected = rejected.and_then(|rejected| rejected.get(granted));
+                    let rejected = rejected.map(|rejected| &rejected.secret);
                     granted += 1;
                     let base = &self.server.base;
                     Some(self.grants.token(&grant, base, rejected, &self.ways).await?)
                 }
             };
-            shown.write(token.as_ref(), &mut draft)?;
+            shown.write(token.as_ref().map(|token| &token.secret), &mut draft)?;
             tokens.extend(token);
         }
         Ok(draft)
@@ -185,15 +187,28 @@ impl Api {
         Ok(Answer { status, headers, body, url, only_reads })
     }
 
-    fn redact(&self, outcome: &mut ToolOutcome, tokens: Tokens) {
+    fn redact(&self, outcome: &mut ToolOutcome, tokens: &[Given]) {
         // Tokens first: one may hold another secret, and would not be known any more without it.
-        let learned = self.grants.learned().redactor();
-        for redactor in [&Redactor::new(tokens), &*learned, &self.redactor] {
+        let (given, learned) = (masking(tokens), self.grants.learned().redactor());
+        for redactor in given.as_deref().into_iter().chain([&*learned, &self.redactor]) {
             match outcome {
                 ToolOutcome::Done(content) => redactor.content(content),
                 ToolOutcome::Failed(error) => redactor.error(error),
                 ToolOutcome::Denied { .. } | ToolOutcome::Pending(_) => {}
             }
+        }
+    }
+}
+
+/// What masks all tokens of a call: that of the one token that most calls have. Several are masked
+/// at once and not in turn, since one may be a part of another.
+fn masking(tokens: &[Given]) -> Option<Arc<Redactor>> {
+    match tokens {
+        [] => None,
+        [one] => Some(Arc::clone(&one.redactor)),
+        several => {
+            let secrets = several.iter().map(|token| token.secret.clone());
+            Some(Arc::new(Redactor::new(secrets)))
         }
     }
 }

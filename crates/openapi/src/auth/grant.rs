@@ -11,7 +11,7 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderValue, Method, StatusCode};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
-use toolcrib_core::{ErrorKind, Secret, Secrets, ToolError};
+use toolcrib_core::{ErrorKind, Redactor, Secret, Secrets, ToolError};
 use toolcrib_egress::{Body, Egress, Request, Timeouts};
 use url::Url;
 
@@ -44,9 +44,16 @@ struct Slot {
     failure: Option<(Instant, ToolError)>,
 }
 
+/// A token, and what masks it: made once, since that takes longer than to mask an answer.
+#[derive(Clone)]
+pub(crate) struct Given {
+    pub(crate) secret: Secret,
+    pub(crate) redactor: Arc<Redactor>,
+}
+
 #[derive(Clone)]
 struct Token {
-    secret: Secret,
+    given: Given,
     /// From here on a new one is asked for, while this one still opens doors.
     stale: Instant,
     dead: Instant,
@@ -84,7 +91,7 @@ impl Grants {
         server: &Url,
         rejected: Option<&Secret>,
         ways: &Ways,
-    ) -> Result<Secret, ToolError> {
+    ) -> Result<Given, ToolError> {
         let came = Instant::now();
         let slot = {
             let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
@@ -92,24 +99,24 @@ impl Grants {
         };
         let mut slot = slot.lock().await;
         let now = Instant::now();
-        let kept = slot.token.clone().filter(|token| Some(&token.secret) != rejected);
+        let kept = slot.token.clone().filter(|token| Some(&token.given.secret) != rejected);
         if let Some(token) = kept.as_ref().filter(|token| token.stale > now) {
-            return Ok(token.secret.clone());
+            return Ok(token.given.clone());
         }
         if let Some((_, error)) = slot.failure.as_ref().filter(|(when, _)| *when >= came) {
             return Err(error.clone());
         }
         match grant.ask(server, ways).await {
             Ok(token) => {
-                let secret = token.secret.clone();
-                self.learned.learn([&secret]);
+                let given = token.given.clone();
+                self.learned.learn([&given.secret]);
                 *slot = Slot { token: Some(token), failure: None };
-                Ok(secret)
+                Ok(given)
             }
             Err(NoToken { error, passes }) => {
                 let living = kept.filter(|token| passes && token.dead > Instant::now());
                 if let Some(token) = living {
-                    return Ok(token.secret);
+                    return Ok(token.given);
                 }
                 slot.failure = Some((Instant::now(), error.clone()));
                 Err(error)
@@ -256,8 +263,10 @@ impl Token {
         let lifetime = lifetime.unwrap_or(USUAL_LIFETIME).min(LONGEST_LIFETIME);
         // A tenth of its life before its end, a minute at most.
         let early = (lifetime / 10).min(60);
+        let secret = Secret::new(secret);
+        let redactor = Arc::new(Redactor::new([secret.clone()]));
         Some(Self {
-            secret: Secret::new(secret),
+            given: Given { secret, redactor },
             stale: asked + Duration::from_secs(lifetime - early),
             dead: asked + Duration::from_secs(lifetime),
         })

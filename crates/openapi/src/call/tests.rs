@@ -7,7 +7,8 @@ use http::Method;
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 use toolcrib_core::{
-    Call, Caller, Effect, ErrorKind, RawArguments, Request as Wish, Response, Tool, raw_tool,
+    Call, Caller, Effect, ErrorKind, RawArguments, Request as Wish, Response, Secret, Tool,
+    raw_tool,
 };
 use toolcrib_egress::{Egress, Network};
 use toolcrib_engine::Crib;
@@ -175,15 +176,41 @@ async fn an_old_token_serves_while_the_token_server_is_down() {
         async move { grants.token(grant, url, rejected.as_ref(), &ways).await }
     };
     let expect =
-        |got: Result<Secret, ToolError>| got.map(|token| token.expose().to_owned()).unwrap();
+        |got: Result<Given, ToolError>| got.map(|given| given.secret.expose().to_owned()).unwrap();
     assert_eq!(expect(ask(None).await), "token-0");
     tokio::time::pause();
     tokio::time::advance(Duration::from_millis(9_500)).await;
     tokio::time::resume();
     assert_eq!(expect(ask(None).await), "token-0");
     assert_eq!(tokens.requests().len(), 2);
-    let rejected = ask(Some(secret("token-0"))).await.unwrap_err();
+    let rejected = ask(Some(secret("token-0"))).await.err().unwrap();
     assert_eq!(rejected.kind, ErrorKind::Unavailable);
+}
+
+#[tokio::test]
+async fn what_masks_a_token_is_made_once_for_all_calls_with_it() {
+    let tokens = Recorder::start(|number, _| {
+        json(&format!(r#"{{"access_token":"token-{number}","expires_in":3600}}"#))
+    })
+    .await;
+    let api = api(&tokens.url, &tokens.url, &[("oauth", client_at(&tokens.url))]);
+    let shown = api.keyring.choose(&operation(Method::GET, &["oauth"]), &Caller::local()).unwrap();
+    let grant = shown[0].grant().unwrap();
+    let ask = async |rejected: Option<&Secret>| {
+        let given = api.grants.token(&grant, &tokens.url, rejected, &api.ways).await;
+        given.ok().unwrap()
+    };
+    let calls = [vec![ask(None).await], vec![ask(None).await]];
+    let [first, second] = calls.each_ref().map(|given| masking(given).unwrap());
+    assert!(Arc::ptr_eq(&first, &second));
+    assert_eq!(first.text("token-0 token-1"), "[secret] token-1");
+    let renewed = ask(Some(&secret("token-0"))).await;
+    let after = masking(std::slice::from_ref(&renewed)).unwrap();
+    assert_eq!(after.text("token-0 token-1"), "token-0 [secret]");
+    let [given, _] = calls;
+    let both = [given, vec![renewed]].concat();
+    assert_eq!(masking(&both).unwrap().text("token-0 token-1"), "[secret] [secret]");
+    assert!(masking(&[]).is_none());
 }
 
 #[tokio::test]
