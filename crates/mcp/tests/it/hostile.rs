@@ -40,7 +40,24 @@ const EVILS: &[&[&str]] = &[
     &["twice"],
 ];
 
-fn hostile(words: &[&str], era: &str) -> ServerSettings {
+/// Tries something within bounds of time; on a machine that is too busy for them once more, with
+/// all of them ten times as long. What one server holds up for as long as it may is held up then
+/// too, and what waits for the processor is not.
+async fn in_time(attempt: impl AsyncFn(u32) -> Result<(), String>) {
+    if attempt(1).await.is_ok() {
+        return;
+    }
+    let again = attempt(10).await;
+    assert_eq!(again, Ok(()));
+}
+
+/// Whether that took less than so many seconds.
+fn within(seconds: u32, took: Duration, what: &str) -> Result<(), String> {
+    let is_within = took < Duration::from_secs(seconds.into());
+    is_within.then_some(()).ok_or_else(|| format!("{what}: {took:?}, not {seconds} s"))
+}
+
+fn hostile(words: &[&str], era: &str, times: u32) -> ServerSettings {
     let era = format!("era={era}");
     let words = words.iter().copied().chain([era.as_str()]).map(str::to_owned);
     let mut settings = ServerSettings::new(Transport::Stdio(StdioSettings {
@@ -49,10 +66,10 @@ fn hostile(words: &[&str], era: &str) -> ServerSettings {
         environment: Vec::new(),
         folder: None,
     }));
-    settings.timeouts.connect = Duration::from_secs(10);
-    settings.timeouts.list = Duration::from_secs(5);
-    settings.timeouts.call = Duration::from_secs(1);
-    settings.timeouts.longest_call = Duration::from_secs(4);
+    settings.timeouts.connect = Duration::from_secs(10) * times;
+    settings.timeouts.list = Duration::from_secs(5) * times;
+    settings.timeouts.call = Duration::from_secs(1) * times;
+    settings.timeouts.longest_call = Duration::from_secs(4) * times;
     settings
 }
 
@@ -66,33 +83,40 @@ async fn no_evil_on_a_pipe_outlasts_its_time_or_delays_a_neighbour() {
     let before = tasks();
     for era in ["legacy", "modern"] {
         for words in EVILS {
-            let bad = named("bad", hostile(words, era));
-            let good = named("good", settings(&["modern"]));
-            let placed = |id: &str, source: &std::sync::Arc<McpSource>| {
-                (SourceId::new(id), std::sync::Arc::clone(source) as _, Duration::from_secs(20))
-            };
-            let crib = Crib::builder()
-                .policy(toolcrib_core::AllowAll)
-                .placed(placed("good", &good))
-                .placed(placed("bad", &bad))
-                .build()
-                .await;
-            let begun = Instant::now();
-            let evil = async { run(&crib, "wait", json!({"text": "10"})).await };
-            let (_, neighbour) = tokio::join!(evil, async {
-                let begun = Instant::now();
-                let response = run(&crib, "slow", json!({"pause": 20, "nonce": 1})).await;
-                (response.text(), begun.elapsed())
-            });
-            assert_eq!(neighbour.0, "answer to 1", "{era} {words:?}");
-            assert!(neighbour.1 < Duration::from_secs(3), "{era} {words:?}: {:?}", neighbour.1);
-            assert!(begun.elapsed() < Duration::from_secs(15), "{era} {words:?}");
-            let _: Value = serde_json::to_value(bad.status()).unwrap();
-            bad.stop().await;
-            good.stop().await;
+            in_time(async |times| beside_a_neighbour(words, era, times).await).await;
         }
     }
     until("no task is left over", || tasks() <= before).await;
+}
+
+/// Calls of an evil server and of a good one at the same time; `Err`: one took too long.
+async fn beside_a_neighbour(words: &[&str], era: &str, times: u32) -> Result<(), String> {
+    let bad = named("bad", hostile(words, era, times));
+    let good = named("good", settings(&["modern"]));
+    let placed = |id: &str, source: &std::sync::Arc<McpSource>| {
+        let patience = Duration::from_secs(20) * times;
+        (SourceId::new(id), std::sync::Arc::clone(source) as _, patience)
+    };
+    let crib = Crib::builder()
+        .policy(toolcrib_core::AllowAll)
+        .placed(placed("good", &good))
+        .placed(placed("bad", &bad))
+        .build()
+        .await;
+    let begun = Instant::now();
+    let evil = async { run(&crib, "wait", json!({"text": "10"})).await };
+    let (_, neighbour) = tokio::join!(evil, async {
+        let begun = Instant::now();
+        let response = run(&crib, "slow", json!({"pause": 20, "nonce": 1})).await;
+        (response.text(), begun.elapsed())
+    });
+    let took = begun.elapsed();
+    let _: Value = serde_json::to_value(bad.status()).unwrap();
+    bad.stop().await;
+    good.stop().await;
+    assert_eq!(neighbour.0, "answer to 1", "{era} {words:?}");
+    within(3 * times, neighbour.1, &format!("the neighbour of {era} {words:?}"))?;
+    within(15 * times, took, &format!("{era} {words:?}"))
 }
 
 #[tokio::test]
@@ -111,14 +135,17 @@ async fn no_evil_over_http_outlasts_its_time() {
             let era = format!("era={era}");
             let mut words = words.to_vec();
             words.push(&era);
-            let server = Server::start(&words).unwrap();
-            let mut settings = crate::over_http::settings(&server.url());
-            settings.timeouts = hostile(&[], "modern").timeouts;
-            let source = named("bad", settings);
-            let begun = Instant::now();
-            let crib = crib(&source).await;
-            let response = run(&crib, "count", json!({})).await;
-            assert!(begun.elapsed() < Duration::from_secs(15), "{words:?}: {response:?}");
+            in_time(async |times| {
+                let server = Server::start(&words).unwrap();
+                let mut settings = crate::over_http::settings(&server.url());
+                settings.timeouts = hostile(&[], "modern", times).timeouts;
+                let source = named("bad", settings);
+                let begun = Instant::now();
+                let crib = crib(&source).await;
+                let response = run(&crib, "count", json!({})).await;
+                within(15 * times, begun.elapsed(), &format!("{words:?}: {response:?}"))
+            })
+            .await;
         }
     }
 }
@@ -127,16 +154,19 @@ async fn no_evil_over_http_outlasts_its_time() {
 async fn lists_that_never_end_or_go_round_are_refused() {
     for word in ["endless-pages", "repeat-cursor", "hang@list", "huge@list=67108864", "shape@list"]
     {
-        let begun = Instant::now();
-        let source = named("bad", hostile(&[word], "modern"));
-        assert!(source.load().await.is_err(), "{word}");
-        assert!(begun.elapsed() < Duration::from_secs(15), "{word}");
+        in_time(async |times| {
+            let begun = Instant::now();
+            let source = named("bad", hostile(&[word], "modern", times));
+            assert!(source.load().await.is_err(), "{word}");
+            within(15 * times, begun.elapsed(), word)
+        })
+        .await;
     }
 }
 
 #[tokio::test]
 async fn who_is_told_a_call_counts_it_once() {
-    let crib = crib(&named("bad", hostile(&["again"], "legacy"))).await;
+    let crib = crib(&named("bad", hostile(&["again"], "legacy", 1))).await;
     let first = run_with(&crib, "count", json!({}), toolcrib_core::BatchOptions::default()).await;
     let second = run(&crib, "count", json!({})).await;
     assert_ne!(first.text(), second.text());

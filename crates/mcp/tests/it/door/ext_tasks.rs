@@ -80,7 +80,7 @@ await session.close();
 async fn the_client_of_the_authors_goes_all_ways_of_a_task() {
     let Some((node, client)) = client() else { return };
     let oracle = Oracle::default();
-    let mut tools = fixtures::all();
+    let mut tools = fixtures::all_taking(long::LONG);
     tools.push(oracle.echo("wipe", Effect::Destroy));
     let crib = Crib::builder().build_fixed(Toolset::of(tools).unwrap());
     let task_after = long::TASK_AFTER;

@@ -9,6 +9,8 @@ use toolcrib_core::{
     ToolError, ToolOutcome, ToolSpec, Toolset, raw_tool,
 };
 
+use super::long::{self, BRIEF};
+
 /// A picture of one point, and a sound of no length.
 pub(crate) const PICTURE: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const SOUND: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
@@ -18,6 +20,11 @@ pub(crate) fn tools() -> Toolset {
 }
 
 pub(crate) fn all() -> Vec<Arc<dyn Tool>> {
+    all_taking(BRIEF)
+}
+
+/// The same; what is not done at once takes so long.
+pub(crate) fn all_taking(time: Duration) -> Vec<Arc<dyn Tool>> {
     let plain = |name: &str, content: Content| {
         fixture(name, json!({}), move |_| {
             let content = content.clone();
@@ -49,7 +56,7 @@ pub(crate) fn all() -> Vec<Arc<dyn Tool>> {
         fixture("test_logging_tool", json!({}), logging),
     ];
     tools.extend(questions());
-    tools.extend(super::long::tools());
+    tools.extend(long::tools(time));
     tools
 }
 

@@ -1,18 +1,20 @@
 //! The prompts and resources that the protocol's own suite asks for, beside its tools.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcrib_core::{
-    AllowAll, Ask, CallContext, CodeLibrary, Fields, Question, Stocked, ToolError,
+    AllowAll, Ask, CallContext, CodeLibrary, Fields, Question, Stocked, ToolError, Toolset,
 };
 use toolcrib_engine::Crib;
 
 use super::fixtures::{self, PICTURE};
 
-/// A crib with all that the suite needs.
-pub(crate) async fn crib() -> Crib {
-    let source = Stocked::new(fixtures::tools(), Arc::new(library()));
+/// A crib with all that the suite needs. `time`: what is not done at once takes so long.
+pub(crate) async fn crib(time: Duration) -> Crib {
+    let tools = Toolset::of(fixtures::all_taking(time)).unwrap();
+    let source = Stocked::new(tools, Arc::new(library()));
     Crib::builder().policy(AllowAll).source("fixtures", source).build().await
 }
 

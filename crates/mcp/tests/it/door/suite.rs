@@ -43,7 +43,7 @@ const TASKS: [&str; 9] = [
 async fn open() -> String {
     let task_after = super::long::TASK_AFTER;
     let settings = DoorSettings { task_after, ..DoorSettings::default() };
-    support::open(shelves::crib().await, &[], settings).await
+    support::open(shelves::crib(super::long::LONG).await, &[], settings).await
 }
 
 /// Every scenario that counts must pass at this address, but for those that may be `lost`; gives

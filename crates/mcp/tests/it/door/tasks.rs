@@ -190,10 +190,12 @@ async fn progress_is_told_of_a_task_that_runs() {
 async fn a_quick_call_is_answered_directly_and_a_client_without_tasks_waits() {
     let mut held = held("held");
     let quick = Oracle::default().echo("quick", Effect::Read);
-    let tools = Toolset::of([Arc::clone(&held.tool), quick]).unwrap();
-    let url = open(Crib::of(tools), &[], settings()).await;
+    // Late enough for a busy machine.
+    let late = DoorSettings { task_after: SOON * 10, ..DoorSettings::default() };
+    let url = open(Crib::of(Toolset::of([quick]).unwrap()), &[], late).await;
     let answer = call(&url, "ann", "quick", takes()).await;
     assert_eq!(answer["result"]["resultType"], "complete", "{answer}");
+    let url = door_of(&held, settings()).await;
     for can in [json!({}), json!({ "extensions": {} })] {
         let asked = url.clone();
         let waits = tokio::spawn(async move { call(&asked, "ann", "held", can).await });
@@ -269,7 +271,7 @@ async fn a_cancelled_call_under_a_key_ends_as_well() {
 
 #[tokio::test]
 async fn the_tasks_of_a_door_in_front_of_one_server_are_its_own() {
-    let fixtures = Crib::of(Toolset::of(super::long::tools()).unwrap());
+    let fixtures = Crib::of(Toolset::of(super::long::tools(super::long::LONG)).unwrap());
     let behind = open(fixtures, &[], DoorSettings::default()).await;
     for era in [Era::Legacy, Era::Modern] {
         let through = crib(&source(in_front_of(&behind, era))).await;

@@ -13,6 +13,7 @@ use toolcrib_core::Caller;
 use toolcrib_mcp::{Door, DoorSettings, Era};
 
 use super::house::Home;
+use super::long::BRIEF;
 use super::own_client::in_front_of;
 use super::{shelves, suite, support};
 use crate::conformance::installed;
@@ -21,7 +22,7 @@ use crate::support::{crib, source};
 
 /// The fixture behind a second crib, which reaches it in the way of `era`.
 async fn behind(era: Era) -> String {
-    let fixture = support::open(shelves::crib().await, &[], DoorSettings::default()).await;
+    let fixture = support::open(shelves::crib(BRIEF).await, &[], DoorSettings::default()).await;
     let near = source(in_front_of(&fixture, era));
     let through = crib(&near).await;
     assert_eq!(near.status().era, Some(era));

@@ -3,7 +3,7 @@
 
 use std::io::{BufRead as _, BufReader, Seek as _, SeekFrom, Write as _};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -12,6 +12,9 @@ use super::keys::{STORE, killed};
 use super::upstream::Upstream;
 use crate::process::Folder;
 use crate::serve::support::{Serving, eventually, head};
+
+/// How long the store waits for a file that somebody else holds.
+const STORE_WAITS: Duration = Duration::from_secs(2);
 
 /// Another process in the middle of a change of the file, until it is let go.
 struct Holder(Child);
@@ -176,15 +179,24 @@ fn a_call_that_ended_while_the_file_was_held_has_its_end_after() {
 fn a_slow_file_delays_and_refuses_nothing() {
     let upstream = Upstream::start();
     let serving = Serving::start_in(upstream.furnish_web(STORE), &[]);
-    for (door, nonce) in DOORS.into_iter().zip(["rest", "mcp"]) {
-        let holder = Holder::of(&serving);
-        let told = std::thread::scope(|scope| {
-            let called = scope.spawn(|| door.call(&serving, &act("web__act", "ok", nonce)));
-            std::thread::sleep(Duration::from_millis(700));
-            drop(holder);
-            called.join().unwrap()
+    for (door, name) in DOORS.into_iter().zip(["rest", "mcp"]) {
+        // A busy machine may hold the file for longer than the store waits: that is no slow file.
+        let tried = (0..20).find_map(|turn| {
+            let nonce = format!("{name}-{turn}");
+            let began = Instant::now();
+            let holder = Holder::of(&serving);
+            let told = std::thread::scope(|scope| {
+                let called = scope.spawn(|| door.call(&serving, &act("web__act", "ok", &nonce)));
+                std::thread::sleep(Duration::from_millis(700));
+                drop(holder);
+                let was_slow = began.elapsed() < STORE_WAITS;
+                let told = called.join().unwrap();
+                (was_slow || !told.error).then_some(told)
+            });
+            told.map(|told| (told, nonce))
         });
-        assert_eq!((told.error, upstream.oracle.count(nonce)), (false, 1), "{told:?}");
+        let (told, nonce) = tried.expect("the file was held for too long each time");
+        assert_eq!((told.error, upstream.oracle.count(&nonce)), (false, 1), "{told:?}");
     }
 }
 

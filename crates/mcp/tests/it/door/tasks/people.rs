@@ -172,7 +172,7 @@ async fn a_running_task_asks_and_no_key_of_a_question_comes_twice() {
 
 #[tokio::test]
 async fn a_question_before_the_task_is_put_by_the_call_itself() {
-    let crib = Crib::of(Toolset::of(long::tools()).unwrap());
+    let crib = Crib::of(Toolset::of(long::tools(long::LONG)).unwrap());
     let task_after = long::TASK_AFTER;
     let url = open(crib, &[], DoorSettings { task_after, ..DoorSettings::default() }).await;
     let mut params = json!({ "name": "test_tool_with_task", "arguments": {} });
