@@ -4,8 +4,12 @@ use http::HeaderMap;
 use http::header::HOST;
 use http::uri::Authority;
 
-/// Each with a port or for all ports.
-pub(super) struct Hosts(Vec<(String, Option<u16>)>);
+pub(super) struct Hosts {
+    /// As they are written; a request that says one of them needs no reading.
+    names: Vec<String>,
+    /// Each with a port or for all ports.
+    read: Vec<(String, Option<u16>)>,
+}
 
 impl Hosts {
     pub(super) fn new(names: &[String]) -> Self {
@@ -13,14 +17,19 @@ impl Hosts {
             Ok(authority) => (bare(authority.host()), authority.port_u16()),
             Err(_) => (bare(name.trim()), None),
         };
-        Self(names.iter().map(read).collect())
+        Self { names: names.to_vec(), read: names.iter().map(read).collect() }
     }
 
     pub(super) fn admit(&self, headers: &HeaderMap) -> bool {
-        let host = headers.get(HOST).and_then(|host| host.to_str().ok()?.parse::<Authority>().ok());
-        let Some(host) = host else { return false };
+        let Some(said) = headers.get(HOST).and_then(|host| host.to_str().ok()) else {
+            return false;
+        };
+        if self.names.iter().any(|name| name == said) {
+            return true;
+        }
+        let Ok(host) = said.parse::<Authority>() else { return false };
         let (name, port) = (bare(host.host()), host.port_u16());
-        self.0.iter().any(|(known, at)| *known == name && (at.is_none() || *at == port))
+        self.read.iter().any(|(known, at)| *known == name && (at.is_none() || *at == port))
     }
 }
 

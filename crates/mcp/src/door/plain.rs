@@ -79,7 +79,8 @@ impl Plain {
     /// `None`: there is something about it that the SDK has to look at. `hosts`: those that a
     /// request may be addressed to.
     pub(super) fn read(hosts: &Hosts, headers: &HeaderMap, body: &[u8]) -> Option<Self> {
-        let Message { jsonrpc, id: Id(id), method, params } = serde_json::from_slice(body).ok()?;
+        let text = str::from_utf8(body).ok()?;
+        let Message { jsonrpc, id: Id(id), method, params } = serde_json::from_str(text).ok()?;
         let Params { name, arguments, cursor, meta } = params;
         let is_plain =
             jsonrpc == "2.0" && are_plain(headers, (method, name)) && hosts.admit(headers);
