@@ -47,6 +47,8 @@ use toolcrib_core::Caller;
 use desk::Room;
 pub use house::{Asking, Claim, House};
 pub use http::{Guest, Porch};
+#[cfg(feature = "fuzz")]
+pub(crate) use plain::means_one_thing;
 use sessions::Sessions;
 pub use settings::DoorSettings;
 pub use stdio::StdioError;

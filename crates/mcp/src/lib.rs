@@ -22,6 +22,8 @@ mod errand;
 mod facts;
 mod fault;
 mod frame;
+#[cfg(feature = "fuzz")]
+pub mod fuzz;
 mod http;
 mod library;
 mod list;

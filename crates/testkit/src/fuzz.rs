@@ -5,6 +5,7 @@ mod config_file;
 mod embeddings;
 mod google;
 mod mail;
+mod messages;
 mod requests;
 mod search;
 mod times;
@@ -29,6 +30,7 @@ pub use self::config_file::config_file;
 pub use self::embeddings::embeddings;
 pub use self::google::google_answer;
 pub use self::mail::mail;
+pub use self::messages::mcp_messages;
 pub use self::requests::openapi_request;
 pub use self::search::search;
 pub use self::times::times;
@@ -49,6 +51,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("google_answer", google_answer),
     ("icalendar", icalendar),
     ("mail", mail),
+    ("mcp_messages", mcp_messages),
     ("openapi_document", openapi_document),
     ("openapi_request", openapi_request),
     ("schemas", schemas),

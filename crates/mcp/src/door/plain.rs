@@ -216,26 +216,53 @@ fn are_plain(headers: &HeaderMap, (method, name): (&str, Option<&str>)) -> bool 
         && !headers.keys().any(|name| name.as_str().starts_with(ARGUMENT))
 }
 
+/// The headers of a request that wants this of this tool, and by which names it may.
+#[cfg(any(test, feature = "fuzz"))]
+fn sent_with(method: &'static str, tool: Option<&'static str>) -> (Hosts, HeaderMap) {
+    let told = [
+        (VERSION, ProtocolVersion::V_2026_07_28.as_str()),
+        (METHOD, method),
+        (ACCEPT, "application/json, text/event-stream"),
+        (CONTENT_TYPE, JSON),
+        (http::header::HOST, "crib.example"),
+    ];
+    let told = told.into_iter().chain(tool.map(|tool| (NAME, tool)));
+    let headers = told.map(|(name, value)| (name, http::HeaderValue::from_static(value)));
+    (Hosts::new(&["crib.example".to_owned()]), headers.collect())
+}
+
+/// Holds what is read of a plain request against what stands in the whole of it.
+#[cfg(feature = "fuzz")]
+pub(crate) fn means_one_thing(body: &[u8]) {
+    for (method, tool) in [("tools/call", Some("look")), ("tools/list", None)] {
+        let (hosts, headers) = sent_with(method, tool);
+        let Some(plain) = Plain::read(&hosts, &headers, body) else { continue };
+        let text = String::from_utf8_lossy(body);
+        let whole = toolcrib_json::repair::read_strict(&text).unwrap_or_default();
+        let at = |path: &str| whole.pointer(path).cloned().unwrap_or_default();
+        assert_eq!(at("/method"), method, "it is refused as a whole, or wants something else");
+        let wanted = match plain.wanted {
+            Wanted::Call(tool, arguments) => {
+                (Value::from(tool), arguments.unwrap_or_default(), Value::Null)
+            }
+            Wanted::Tools(cursor) => (Value::Null, Value::Null, Value::from(cursor)),
+        };
+        let said = (at("/params/name"), at("/params/arguments"), at("/params/cursor"));
+        assert_eq!(wanted, said, "its parameters are others");
+        let key = at("/params/_meta").get(once::KEY).cloned();
+        assert_eq!(plain.key, key, "its key is another");
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use http::HeaderValue;
-    use http::header::HOST;
     use serde_json::json;
 
     use super::*;
 
     fn read(body: &str) -> Option<Plain> {
-        let mut headers = HeaderMap::new();
-        let told = [
-            (VERSION, "2026-07-28"),
-            (METHOD, "tools/call"),
-            (NAME, "look"),
-            (ACCEPT, "application/json, text/event-stream"),
-            (CONTENT_TYPE, "application/json"),
-            (HOST, "crib.example"),
-        ];
-        headers.extend(told.map(|(name, value)| (name, HeaderValue::from_static(value))));
-        Plain::read(&Hosts::new(&["crib.example".to_owned()]), &headers, body.as_bytes())
+        let (hosts, headers) = sent_with("tools/call", Some("look"));
+        Plain::read(&hosts, &headers, body.as_bytes())
     }
 
     /// A call with these arguments and more of `_meta`.
