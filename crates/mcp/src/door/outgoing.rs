@@ -1,7 +1,7 @@
 //! Results made into the SDK's types, or sent around them where those would lose something.
 
 use rmcp::model::{
-    CallToolResponse, CallToolResult, CreateTaskResult, ErrorData, InputRequiredResult,
+    CallToolResponse, CallToolResult, CreateTaskResult, ErrorCode, ErrorData, InputRequiredResult,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -99,6 +99,28 @@ fn with(mut empty: Value, stand_in: Map<String, Value>) -> Value {
 fn lossless<T: Serialize + DeserializeOwned>(whole: &Value) -> Option<T> {
     let typed = T::deserialize(whole).ok()?;
     (serde_json::to_value(&typed).ok()? == *whole).then_some(typed)
+}
+
+/// Methods of every revision whose parameters can be wrong, and what is right.
+const FITS: [(&str, &str); 4] = [
+    ("tools/call", "`name` is a text, and `arguments` an object or left out"),
+    ("prompts/get", "`name` is a text, and `arguments` an object of texts or left out"),
+    ("resources/read", "`uri` is a text"),
+    (
+        "completion/complete",
+        "`ref` names a prompt or a template, and `argument` has `name` and `value`",
+    ),
+];
+
+/// The answer to a request that the SDK could not read.
+pub(super) fn misfit(method: String) -> ErrorData {
+    match FITS.into_iter().find(|(known, _)| *known == method) {
+        Some((_, fits)) => {
+            let told = format!("the parameters of `{method}` do not fit: {fits}");
+            ErrorData::invalid_params(told, None)
+        }
+        None => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None),
+    }
 }
 
 fn unsendable() -> ErrorData {

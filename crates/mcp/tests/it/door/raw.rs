@@ -169,6 +169,31 @@ async fn a_request_that_can_be_read_in_two_ways_runs_nothing() {
 }
 
 #[tokio::test]
+async fn parameters_that_do_not_fit_are_not_taken_for_a_method_that_is_not_there() {
+    let oracle = Oracle::default();
+    let url = open(crib(&oracle), &[], DoorSettings::default()).await;
+    let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+    let answer = async |method: &'static str, params: &str| {
+        let headers =
+            [("mcp-protocol-version", "2026-07-28"), ("mcp-method", method), ("mcp-name", "alpha")];
+        let params = format!("{{{params},{meta}}}");
+        let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
+        let reply = send("POST", &url, &headers, &body).await;
+        let reply: Value = serde_json::from_str(&reply.body).unwrap();
+        (reply["error"]["code"].clone(), reply["error"]["message"].clone())
+    };
+    let told = "the parameters of `tools/call` do not fit: `name` is a text, and `arguments` an \
+                object or left out";
+    for arguments in [r#""x""#, "[]", "7"] {
+        let params = format!(r#""name":"alpha","arguments":{arguments}"#);
+        assert_eq!(answer("tools/call", &params).await, (json!(-32602), json!(told)));
+    }
+    let unknown = answer("tools/cull", r#""name":"alpha""#).await;
+    assert_eq!(unknown, (json!(-32601), json!("tools/cull")));
+    assert_eq!(oracle.runs(), []);
+}
+
+#[tokio::test]
 async fn a_session_is_not_there_for_anybody_else() {
     let oracle = Oracle::default();
     let url = open(crib(&oracle), &[], DoorSettings::default()).await;
