@@ -1,6 +1,8 @@
 //! One call of a tool, or one read, over one connection: sends it, answers what the server asks,
 //! reads the end.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use toolcrib_core::{Arguments, CallContext};
@@ -45,14 +47,12 @@ pub(crate) async fn run(
     // What was answered in the rounds before.
     let mut answered = Map::new();
     for round in 0..MOST_ROUNDS {
-        let again;
-        let params = if answered.is_empty() {
-            &asked.params
-        } else {
-            again = asked.params.iter().chain(&answered);
-            &again.map(|(key, value)| (key.clone(), value.clone())).collect()
-        };
-        let mut result = connection.request(asked.method, params, Some(context), &waits).await?;
+        // Most calls have one round, and need no copy.
+        let mut params = Cow::Borrowed(&asked.params);
+        if !answered.is_empty() {
+            params.to_mut().extend(answered.clone());
+        }
+        let mut result = connection.request(asked.method, &params, Some(context), &waits).await?;
         match result.get("resultType").and_then(Value::as_str) {
             None | Some("complete") => return Ok(result),
             Some("input_required") if !is_last => {}

@@ -34,12 +34,13 @@ const REVISION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
-/// What a request of 2026-07-28 says of us: the revision, who we are, and what we can answer.
-const SAID: [&str; 3] = [
-    "io.modelcontextprotocol/protocolVersion",
-    "io.modelcontextprotocol/clientInfo",
-    "io.modelcontextprotocol/clientCapabilities",
-];
+/// What a request of 2026-07-28 says of itself in `_meta`.
+mod said {
+    pub(super) const REVISION: &str = "io.modelcontextprotocol/protocolVersion";
+    pub(super) const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
+    pub(super) const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+    pub(super) const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+}
 
 /// The way of one connection.
 pub(crate) struct Direct {
@@ -65,9 +66,8 @@ impl Direct {
         }
         let mut said = Written::new();
         if facts.is_modern {
-            let [revision, client, _] = SAID;
-            said.field(revision, ProtocolVersion::V_2026_07_28.as_str());
-            said.field(client, &ourselves(&[]).client_info);
+            said.field(said::REVISION, ProtocolVersion::V_2026_07_28.as_str());
+            said.field(said::CLIENT, &ourselves(&[]).client_info);
         }
         let (is_modern, ids) = (facts.is_modern, AtomicI64::new(FIRST));
         Some(Self { line, said: said.fields(), is_modern, ids })
@@ -91,13 +91,12 @@ impl Direct {
         let number = self.ids.fetch_add(1, Ordering::Relaxed);
         let mut said = Written::with(&self.said);
         if self.is_modern {
-            let [_, _, able] = SAID;
             match context.map(CallContext::answers).unwrap_or_default() {
-                [] => said.text(able, b"{}"),
-                answers => said.field(able, &capabilities(answers)),
+                [] => said.text(said::CAPABILITIES, b"{}"),
+                answers => said.field(said::CAPABILITIES, &capabilities(answers)),
             }
             if context.is_some() {
-                said.text("io.modelcontextprotocol/logLevel", b"\"info\"");
+                said.field(said::LOG_LEVEL, "info");
             }
         }
         if let Some(trace) = trace {

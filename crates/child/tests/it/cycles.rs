@@ -7,6 +7,7 @@ use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
 use crate::support::{Talk, alone, role, shell, state};
+use crate::sweep::ONE_AT_A_TIME;
 
 /// Ignores signals, floods, prints garbage, forks, and forks twice into sessions of its own.
 const WORST: &str = "trap '' TERM HUP INT; \
@@ -18,6 +19,7 @@ const WORST: &str = "trap '' TERM HUP INT; \
 #[tokio::test]
 async fn two_hundred_of_the_worst_programs_leave_nothing() {
     if role().is_none() {
+        let _turn = ONE_AT_A_TIME.lock().await;
         // In a process of its own, where nobody else opens files and starts programs.
         let mut run = alone("cycles::two_hundred_of_the_worst_programs_leave_nothing", "host")
             .stdout(Stdio::piped())

@@ -1,9 +1,9 @@
 //! What is left when the host itself is killed.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a helper of tests")]
+#![expect(clippy::unwrap_used, reason = "a helper of tests")]
 
 use std::io::{BufRead, BufReader, Write as _};
-use std::process::{ChildStdout, Output, Stdio};
+use std::process::{ChildStdout, Stdio};
 
 use tokio::sync::Mutex;
 use toolcrib_child::{Child, sweep};
@@ -22,11 +22,8 @@ const HIDING: &str = "import os, sys, time\n\
             time.sleep(1000)\n\
     time.sleep(1000)";
 
-/// A sweep of one test would do the work of the other.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::const_new(());
-
-/// How often a test may meet another instance that sweeps, as other runs on this machine do.
-const TRIES: usize = 50;
+/// A sweep of one test would do the work of the other, and each start of another instance sweeps.
+pub(crate) static ONE_AT_A_TIME: Mutex<()> = Mutex::const_new(());
 
 #[tokio::test]
 async fn the_next_start_kills_what_a_killed_host_left() {
@@ -36,34 +33,22 @@ async fn the_next_start_kills_what_a_killed_host_left() {
         Some(_) => drop(Child::spawn(&shell("true")).await.unwrap()),
         None => {
             let _turn = ONE_AT_A_TIME.lock().await;
-            for _ in 0..TRIES {
-                if the_next_start_found_all(NAME).await {
-                    return;
-                }
-            }
-            unreachable!("nothing tells those that hid, and yet they always died with their host");
+            let mut host = alone(NAME, "host").stdout(Stdio::piped()).spawn().unwrap();
+            let ids = told(host.stdout.take().unwrap());
+            let is_alive_all = || ids.iter().all(|id| is_alive(*id));
+            assert!(ids.len() == 3 && is_alive_all());
+            let bystander = Child::spawn(&shell("read line")).await.unwrap();
+            sweep();
+            assert!(is_alive_all(), "what belongs to a living host is spared");
+            host.kill().unwrap();
+            host.wait().unwrap();
+            until("the program dies with its host", || !is_alive(ids[0])).await;
+            assert!(ids[1..].iter().all(|id| is_alive(*id)), "nothing tells those that hid");
+            assert!(alone(NAME, "successor").output().unwrap().status.success());
+            until("what had hidden is found", || !ids.iter().any(|id| is_alive(*id))).await;
+            assert!(is_alive(bystander.id()));
         }
     }
-}
-
-/// Kills a host, and starts its successor. `false`: what the host left was gone before, since
-/// another instance of ours on this machine started in between and did the same.
-async fn the_next_start_found_all(name: &str) -> bool {
-    let mut host = alone(name, "host").stdout(Stdio::piped()).spawn().unwrap();
-    let ids = told(host.stdout.take().unwrap());
-    let is_alive_all = || ids.iter().all(|id| is_alive(*id));
-    assert!(ids.len() == 3 && is_alive_all());
-    let bystander = Child::spawn(&shell("read line")).await.unwrap();
-    sweep();
-    assert!(is_alive_all(), "what belongs to a living host is spared");
-    host.kill().unwrap();
-    host.wait().unwrap();
-    until("the program dies with its host", || !is_alive(ids[0])).await;
-    let had_hidden = ids[1..].iter().all(|id| is_alive(*id));
-    assert!(alone(name, "successor").output().unwrap().status.success());
-    until("what had hidden is found", || !ids.iter().any(|id| is_alive(*id))).await;
-    assert!(is_alive(bystander.id()));
-    had_hidden
 }
 
 #[tokio::test]
@@ -77,19 +62,12 @@ async fn whoever_was_started_by_a_dead_host_spares_itself() {
     let _turn = ONE_AT_A_TIME.lock().await;
     // The first start of this process sweeps: that of another test would kill the heir.
     drop(Child::spawn(&shell("true")).await.unwrap());
-    let heir = || {
-        let mark = format!("{}.{}.1", uuid::Uuid::new_v4().simple(), std::process::id());
-        alone("sweep::whoever_was_started_by_a_dead_host_spares_itself", "heir")
-            .env("TOOLCRIB_INSTANCE", mark)
-            .output()
-            .unwrap()
-    };
-    let is_spared = |output: &Output| String::from_utf8_lossy(&output.stdout).contains("spared");
-    let mut outputs = Vec::new();
-    while outputs.len() < TRIES && !outputs.last().is_some_and(is_spared) {
-        outputs.push(heir());
-    }
-    assert!(outputs.last().is_some_and(is_spared), "{outputs:?}");
+    let mark = format!("{}.{}.1", uuid::Uuid::new_v4().simple(), std::process::id());
+    let output = alone("sweep::whoever_was_started_by_a_dead_host_spares_itself", "heir")
+        .env("TOOLCRIB_INSTANCE", mark)
+        .output()
+        .unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).contains("spared"), "{output:?}");
 }
 
 /// Starts a program that hides, tells all ids, and waits to be killed.
