@@ -25,7 +25,7 @@ pub use figures::Figures;
 pub use gateway::gateway;
 pub use load::{Load, Much, run};
 pub use place::{Place, Programs};
-pub use program::Program;
+pub use program::{Holds, Program};
 pub use relay::relay;
 pub use session::{Ask, Era, Session, Target};
 pub use soak::{Soak, soak};

@@ -1,6 +1,6 @@
 //! A program that is measured: started, watched in `/proc`, ended.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -11,6 +11,17 @@ use crate::Fault;
 
 /// A tick of the times in `/proc`: the same on every Linux there is.
 const TICK: Duration = Duration::from_millis(10);
+
+/// What a program has open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Holds {
+    /// Files, pipes and sockets, those of `sleepers` not among them.
+    pub files: usize,
+    /// Connections that it made: kept for the next call, as many as calls were on their way at
+    /// once.
+    pub sleepers: usize,
+    pub children: usize,
+}
 
 /// Ends when it is dropped.
 pub struct Program {
@@ -72,10 +83,22 @@ impl Program {
         self.family().iter().map(|one| kib(one.id, "VmRSS:") * 1024).sum()
     }
 
-    /// Its own open files, and its children.
-    pub fn holds(&self) -> (usize, usize) {
+    /// What it has open now.
+    pub fn holds(&self) -> Holds {
+        let connections = connections_out();
         let files = fs::read_dir(format!("/proc/{}/fd", self.child.id()));
-        (files.map_or(0, Iterator::count), self.family().len().saturating_sub(1))
+        let links: Vec<_> = files
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(|file| fs::read_link(file.path()).ok()?.into_os_string().into_string().ok())
+            .collect();
+        let sleepers = links.iter().filter(|link| connections.contains(*link)).count();
+        Holds {
+            files: links.len() - sleepers,
+            sleepers,
+            children: self.family().len().saturating_sub(1),
+        }
     }
 
     /// It and all below it.
@@ -130,6 +153,20 @@ impl Process {
         let ticks = field(11)? + field(12)? + field(13)? + field(14)?;
         Some(Self { id, parent: u32::try_from(field(1)?).ok()?, ticks })
     }
+}
+
+/// The connections of this machine that were made from its side, as descriptors name them: those
+/// at a port where nobody listens.
+fn connections_out() -> HashSet<String> {
+    const LISTENS: &str = "0A";
+    let table = fs::read_to_string("/proc/net/tcp").unwrap_or_default();
+    // Number, own address and port, the other's, state, …, and the tenth is the socket.
+    let rows: Vec<Vec<&str>> = table.lines().map(|row| row.split_whitespace().collect()).collect();
+    let port = |row: &[&str]| Some(row.get(1)?.rsplit_once(':')?.1.to_owned());
+    let listens = |row: &&Vec<&str>| row.get(3).is_some_and(|state| *state == LISTENS);
+    let doors: HashSet<_> = rows.iter().filter(listens).filter_map(|row| port(row)).collect();
+    let outward = rows.iter().filter(|row| port(row).is_some_and(|port| !doors.contains(&port)));
+    outward.filter_map(|row| Some(format!("socket:[{}]", row.get(9)?))).collect()
 }
 
 fn kib(id: u32, name: &str) -> u64 {

@@ -9,6 +9,7 @@ use tokio::task::JoinSet;
 use crate::figures::{count, mib, precise, round};
 use crate::gateway::until_there;
 use crate::place::{BASICS, Place, Programs, as_child, over_http};
+use crate::program::Holds;
 use crate::session::{Ask, Era, Session, Target};
 use crate::{Fault, Figures, Program};
 
@@ -77,17 +78,18 @@ pub async fn soak(programs: &Programs, below: &Path, much: Soak) -> Result<Value
         "calls": figures.to_json(),
         "rss_mib": { "first": first(&samples), "last": mib(server.rss()) },
         "rss_slope_mib_per_hour": round(slope(&samples)),
-        "files": { "before": before.0, "after": after.0 },
-        "children": { "before": before.1, "after": after.1 },
+        "files": { "before": before.files, "after": after.files },
+        "sleepers": { "before": before.sleepers, "after": after.sleepers },
+        "children": { "before": before.children, "after": after.children },
     }))
 }
 
 /// Files and children once they are as before, or when there was time enough.
-async fn settled(server: &Program, before: (usize, usize)) -> (usize, usize) {
+async fn settled(server: &Program, before: Holds) -> Holds {
     let last = Instant::now() + 4 * REST;
     loop {
         let now = server.holds();
-        if now == before || Instant::now() > last {
+        if (now.files, now.children) == (before.files, before.children) || Instant::now() > last {
             return now;
         }
         tokio::time::sleep(Duration::from_millis(200)).await;
