@@ -1,7 +1,11 @@
 //! A block of content as the protocol has it, to a part and back.
 
-use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
 use toolcrib_core::Part;
+
+use crate::said::{Fields, Said};
 
 /// One block of content; what we have no shape for is text to a model and stays whole beside it.
 pub(crate) fn part(block: Value) -> Part {
@@ -84,43 +88,49 @@ pub(crate) struct Kinds {
 
 /// The block that a part was, or the one that says the same; a kind that the other side cannot
 /// read becomes words, which it can.
-pub(crate) fn block(part: &Part, kinds: Kinds) -> Value {
-    let words = || json!({ "type": "text", "text": part.in_words() });
+pub(crate) fn block(part: &Part, kinds: Kinds) -> Said<'_> {
+    let typed = |kind| Fields::default().text("type", kind);
     match part {
         Part::Text { text, extra } => text_block(text, extra),
         Part::Image { data, mime, extra } => {
-            with(json!({ "type": "image", "data": data, "mimeType": mime }), extra)
+            typed("image").text("data", data).text("mimeType", mime).besides(extra).end()
         }
         Part::Audio { data, mime, extra } if kinds.audio => {
-            with(json!({ "type": "audio", "data": data, "mimeType": mime }), extra)
+            typed("audio").text("data", data).text("mimeType", mime).besides(extra).end()
         }
         Part::Link { uri, mime, name, extra } if kinds.links => {
             let name = name.as_ref().unwrap_or(uri);
-            let mut link = json!({ "type": "resource_link", "uri": uri, "name": name });
-            if let (Some(mime), Value::Object(link)) = (mime, &mut link) {
-                link.insert("mimeType".to_owned(), Value::from(mime.as_str()));
+            let mut link = typed("resource_link").text("uri", uri).text("name", name);
+            if let Some(mime) = mime {
+                link = link.text("mimeType", mime);
             }
-            with(link, extra)
+            link.besides(extra).end()
         }
-        Part::Audio { .. } | Part::Link { .. } => words(),
+        Part::Audio { .. } | Part::Link { .. } => words(part.in_words()),
         Part::File { data, mime, name, extra } => {
             if let Some(inner) = embedded(extra) {
                 return resource_block(extra, inner, "blob", data);
             }
             let uri = format!("toolcrib://result/{}", in_address(name));
-            let resource = json!({ "uri": uri, "mimeType": mime, "blob": data });
-            with(json!({ "type": "resource", "resource": resource }), extra)
+            let resource =
+                Fields::default().text("uri", uri).text("mimeType", mime).text("blob", data);
+            typed("resource").and("resource", resource.end()).besides(extra).end()
         }
     }
 }
 
+/// A block of nothing but a text.
+pub(crate) fn words<'a>(text: impl Into<Cow<'a, str>>) -> Said<'a> {
+    Fields::default().text("type", "text").text("text", text).end()
+}
+
 /// A text, the text of an embedded resource, or the words of a block that nobody here knows: such
 /// a one goes out as words, since a reader that knows it no better would refuse the whole result.
-fn text_block(text: &str, extra: &Map<String, Value>) -> Value {
+fn text_block<'a>(text: &'a str, extra: &'a Map<String, Value>) -> Said<'a> {
     match (extra.get("type").and_then(Value::as_str), embedded(extra)) {
         (Some("resource"), Some(inner)) => resource_block(extra, inner, "text", text),
-        (Some(_), _) => json!({ "type": "text", "text": text }),
-        (None, _) => with(json!({ "type": "text", "text": text }), extra),
+        (Some(_), _) => words(text),
+        (None, _) => Fields::default().text("type", "text").text("text", text).besides(extra).end(),
     }
 }
 
@@ -128,28 +138,15 @@ fn embedded(extra: &Map<String, Value>) -> Option<&Map<String, Value>> {
     extra.get("resource")?.as_object()
 }
 
-fn resource_block(
-    extra: &Map<String, Value>,
-    inner: &Map<String, Value>,
-    key: &str,
-    value: &str,
-) -> Value {
-    let mut resource = inner.clone();
-    resource.insert(key.to_owned(), Value::from(value));
-    let mut block = extra.clone();
-    block.insert("type".to_owned(), Value::from("resource"));
-    block.insert("resource".to_owned(), Value::Object(resource));
-    Value::Object(block)
-}
-
-/// Adds what was said besides; it never takes the place of what we say.
-fn with(mut block: Value, extra: &Map<String, Value>) -> Value {
-    if let Value::Object(fields) = &mut block {
-        for (key, value) in extra {
-            fields.entry(key.as_str()).or_insert_with(|| value.clone());
-        }
-    }
-    block
+fn resource_block<'a>(
+    extra: &'a Map<String, Value>,
+    inner: &'a Map<String, Value>,
+    key: &'a str,
+    value: &'a str,
+) -> Said<'a> {
+    let resource = Fields::default().text(key, value).besides(inner);
+    let block = Fields::default().text("type", "resource").and("resource", resource.end());
+    block.besides(extra).end()
 }
 
 /// A name as it may stand in an address.
@@ -160,9 +157,15 @@ fn in_address(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     const ALL: Kinds = Kinds { audio: true, links: true };
+
+    fn block(part: &Part, kinds: Kinds) -> Value {
+        serde_json::to_value(super::block(part, kinds)).unwrap()
+    }
 
     #[test]
     fn every_known_block_comes_back_with_what_nobody_knows_about_it() {

@@ -32,6 +32,7 @@ mod open;
 mod pipes;
 mod pool;
 mod questions;
+mod said;
 mod settings;
 mod source;
 mod specs;

@@ -221,7 +221,11 @@ impl Calling {
     }
 
     fn told(&self, response: &Response) -> Answered {
-        self.telling().told(response).map(Answer::Result)
+        let said = self.telling().told(response)?;
+        Ok(match self.line.context {
+            Some(_) => Answer::Result(outgoing::tree(&said)),
+            None => Answer::Written(outgoing::text(&said)),
+        })
     }
 
     async fn put_to_person(&self, pending: Pending, response: Response) -> Answered {

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::desk::Room;
 use super::line::Line;
+use crate::said::Said;
 
 /// A result, or questions instead of one.
 pub(super) enum Out<T> {
@@ -19,6 +20,8 @@ pub(super) enum Out<T> {
 /// The answer to a call, as it goes out.
 pub(super) enum Answer {
     Result(Value),
+    /// The same as text, for whoever writes the answer himself.
+    Written(Vec<u8>),
     /// Questions instead of the result.
     Asks(Value),
     /// The name of what goes on without the request.
@@ -38,16 +41,29 @@ pub(super) fn called(
     line: &Line,
     answer: Answer,
 ) -> Result<CallToolResponse, ErrorData> {
+    let result = |whole| {
+        typed::<CallToolResult>(room, line, whole, no_result).map(CallToolResponse::Complete)
+    };
     match answer {
-        Answer::Result(result) => {
-            typed::<CallToolResult>(room, line, result, no_result).map(CallToolResponse::Complete)
-        }
+        Answer::Result(whole) => result(whole),
+        Answer::Written(text) => result(serde_json::from_slice(&text).map_err(|_| unsendable())?),
         Answer::Task(task) => Ok(CallToolResponse::Task(task)),
         Answer::Asks(asked) => Ok(match asks::<CallToolResult>(room, line, &asked, no_result)? {
             Out::Asks(asks) => CallToolResponse::InputRequired(asks),
             Out::Complete(stand_in) => CallToolResponse::Complete(stand_in),
         }),
     }
+}
+
+/// A result as the SDK's types are made of it.
+pub(super) fn tree(said: &Said<'_>) -> Value {
+    // Texts, values and the fields of both are always JSON.
+    serde_json::to_value(said).unwrap_or_default()
+}
+
+/// A result as it goes out.
+pub(super) fn text(said: &Said<'_>) -> Vec<u8> {
+    serde_json::to_vec(said).unwrap_or_else(|_| b"null".to_vec())
 }
 
 /// Questions in place of a result.

@@ -1,27 +1,29 @@
 //! The response to a call as the protocol has it.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value, json};
 use toolcrib_core::{ErrorKind, Part, Response, ToolOutcome};
 
 use super::client::Client;
-use crate::block::block;
+use crate::block::{self, block};
+use crate::said::{Fields, Said};
 
 /// `promised`: the tool has a schema of its results, so that a strict client takes one without
 /// data for broken unless it is marked as an error.
-pub(super) fn result(response: &Response, promised: bool, client: &Client) -> Value {
-    let mut blocks: Vec<Value> = Vec::new();
+pub(super) fn result<'a>(response: &'a Response, promised: bool, client: &Client) -> Said<'a> {
     let (before, after) = words(response);
-    blocks.extend(before.as_deref().map(text));
     let content = response.content();
-    if let Some(content) = content {
-        blocks.extend(content.parts.iter().map(|part| block(part, client.kinds)));
-    }
-    blocks.extend(after.as_deref().map(text));
-    let mut result = Map::new();
+    let parts = content.map_or(&[][..], |content| &content.parts);
+    let mut blocks = Vec::with_capacity(parts.len() + 2);
+    blocks.extend(before.map(block::words));
+    blocks.extend(parts.iter().map(|part| block(part, client.kinds)));
+    blocks.extend(after.map(block::words));
+    let mut result = Fields::default();
     if client.is_modern {
-        result.insert("resultType".to_owned(), json!("complete"));
+        result.put("resultType", Said::text("complete"));
     }
-    result.insert("content".to_owned(), Value::Array(blocks));
+    result.put("content", Said::List(blocks));
     let data = content.and_then(|content| content.structured.as_ref());
     let data = data.filter(|data| client.takes_data(data));
     // What we say of a call is no result of the tool, and a strict client would hold it against
@@ -32,29 +34,41 @@ pub(super) fn result(response: &Response, promised: bool, client: &Client) -> Va
     let told = content.and_then(|content| content.structured.as_ref()).filter(|_| ours);
     let data = data.filter(|_| !(ours && promised));
     if let Some(data) = data {
-        result.insert("structuredContent".to_owned(), data.clone());
+        result.put("structuredContent", Said::whole(data));
     }
     let broken_promise = promised && data.is_none();
-    result.insert("isError".to_owned(), json!(response.is_error() || broken_promise));
-    for (key, value) in content.map(|content| &content.extra).into_iter().flatten() {
-        if !result.contains_key(key) {
-            result.insert(key.clone(), value.clone());
-        }
+    result.put("isError", Said::Truth(response.is_error() || broken_promise));
+    let extra = content.map(|content| &content.extra);
+    if let Some(notes) = notes(response, told, extra) {
+        result.put("_meta", notes);
     }
-    if let ToolOutcome::Pending(pending) = &response.outcome {
-        note(&mut result, "toolcrib/ticket", json!(pending.ticket));
+    match extra {
+        Some(extra) => result.besides(extra).end(),
+        None => result.end(),
     }
-    if let Some(told) = told {
-        note(&mut result, "toolcrib/call", told.clone());
-    }
-    Value::Object(result)
 }
 
-fn note(result: &mut Map<String, Value>, key: &str, value: Value) {
-    let meta = result.entry("_meta").or_insert_with(|| json!({}));
-    if let Value::Object(meta) = meta {
-        meta.insert(key.to_owned(), value);
+/// What the tool said about its result, with what we add to that.
+fn notes<'a>(
+    response: &Response,
+    told: Option<&Value>,
+    extra: Option<&Map<String, Value>>,
+) -> Option<Said<'a>> {
+    let ticket = match &response.outcome {
+        ToolOutcome::Pending(pending) => Some(json!(pending.ticket)),
+        ToolOutcome::Done(_) | ToolOutcome::Failed(_) | ToolOutcome::Denied { .. } => None,
+    };
+    if ticket.is_none() && told.is_none() {
+        return None;
     }
+    let mut notes = match extra.and_then(|extra| extra.get("_meta")) {
+        Some(Value::Object(said)) => said.clone(),
+        Some(_) => return None,
+        None => Map::new(),
+    };
+    notes.extend(ticket.map(|ticket| ("toolcrib/ticket".to_owned(), ticket)));
+    notes.extend(told.map(|told| ("toolcrib/call".to_owned(), told.clone())));
+    Some(Said::Whole(Cow::Owned(Value::Object(notes))))
 }
 
 /// What we say before the parts and after them.
@@ -80,13 +94,9 @@ fn some(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-fn text(text: &str) -> Value {
-    json!({ "type": "text", "text": text })
-}
-
 /// A refusal of ours that a model should read.
 pub(super) fn refusal(told: &str, client: &Client) -> Value {
-    let mut result = json!({ "content": [text(told)], "isError": true });
+    let mut result = json!({ "content": [{ "type": "text", "text": told }], "isError": true });
     if let (true, Value::Object(fields)) = (client.is_modern, &mut result) {
         fields.insert("resultType".to_owned(), json!("complete"));
     }

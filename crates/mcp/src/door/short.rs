@@ -57,6 +57,7 @@ fn replied(id: &RequestId, answered: Result<Answer, ErrorData>) -> Response {
     let mut message = begun(id);
     let mut code = StatusCode::OK;
     match answered {
+        Ok(Answer::Written(result)) => message.text("result", &result),
         Ok(Answer::Result(result) | Answer::Asks(result)) => message.field("result", &result),
         Ok(Answer::Task(task)) => message.field("result", &task),
         Err(error) => {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rmcp::model::{ErrorCode, ErrorData};
-use serde_json::{Value, json};
+use serde_json::json;
 use toolcrib_core::{
     BatchOptions, Caller, Decision, ErrorKind, LedgerError, Parked, Pending, Plan, Refusal,
     Response, TicketError, TicketId, ToolError, ToolOutcome, Trace,
@@ -13,6 +13,7 @@ use super::client::Client;
 use super::house::{Claim, House};
 use super::result::result;
 use super::running::{End, Hold, Running, Visit};
+use crate::said::Said;
 
 /// One call as it looks when it is over, and its ticket while it is not.
 pub(super) struct Telling<'a> {
@@ -25,7 +26,7 @@ pub(super) struct Telling<'a> {
 
 impl Telling<'_> {
     /// The result, or the error where a client is told of it by its code.
-    pub(super) fn told(&self, response: &Response) -> Result<Value, ErrorData> {
+    pub(super) fn told<'a>(&self, response: &'a Response) -> Result<Said<'a>, ErrorData> {
         match &response.outcome {
             ToolOutcome::Failed(error) if self.is_of_protocol(error) => Err(error_data(error)),
             ToolOutcome::Done(_)

@@ -12,6 +12,7 @@ use super::task::{Decided, Task, TaskEnd};
 use super::{Case, Stage};
 use crate::door::approval;
 use crate::door::host::Event;
+use crate::door::outgoing;
 use crate::door::result::refusal;
 use crate::door::running::{End, Heard, Running};
 use crate::door::telling::undecided;
@@ -100,7 +101,9 @@ fn ended(case: &Case, task: &Task, end: Result<Response, TicketError>) -> Next {
 }
 
 fn told(case: &Case, response: &Response) -> TaskEnd {
-    case.telling().told(response).map_or_else(TaskEnd::Failed, TaskEnd::Completed)
+    case.telling()
+        .told(response)
+        .map_or_else(TaskEnd::Failed, |said| TaskEnd::Completed(outgoing::tree(&said)))
 }
 
 /// A refusal of ours is a result that a model reads.
