@@ -124,6 +124,9 @@ fn read(text: &str, strict: bool, repairs: &mut Vec<String>) -> Result<Value, St
 
 /// Step 2: the same name and the same arguments run once; ids do not count.
 fn dedupe(calls: &[Call], steps: &mut [Step<'_>]) {
+    if steps.len() < 2 {
+        return;
+    }
     // Keyed at random, so that nobody can write calls whose hashes fall together.
     let state = RandomState::default();
     let mut seen = HashMap::with_capacity_and_hasher(steps.len(), state.clone());

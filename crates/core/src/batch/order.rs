@@ -28,6 +28,9 @@ impl Order {
     pub(super) fn of<'a>(calls: impl ExactSizeIterator<Item = Option<&'a ToolSpec>>) -> Self {
         let mut order =
             Self { waits: vec![Vec::new(); calls.len()], ends: vec![None; calls.len()] };
+        if calls.len() < 2 {
+            return order;
+        }
         let mut lanes: HashMap<&SourceId, Lane> = HashMap::new();
         for (position, spec) in calls.enumerate() {
             let Some(spec) = spec else { continue };
