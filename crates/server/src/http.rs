@@ -9,6 +9,7 @@ pub(crate) mod accept;
 mod asked;
 mod body;
 mod busy;
+mod clock;
 pub(crate) mod connection;
 mod events;
 mod front;

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
+use super::clock::Clock;
 use super::front;
 use super::house::House;
 use super::stall::Stalling;
@@ -40,7 +41,7 @@ where
     let bounds = house.bounds.clone();
     let answer = service_fn(move |request| front::answer(Arc::clone(&house), request));
     let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
+        .timer(Clock::default())
         .header_read_timeout(bounds.head_time)
         .max_headers(bounds.headers)
         .max_header_size(bounds.head)
