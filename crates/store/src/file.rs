@@ -13,7 +13,8 @@ use crate::error::StoreError;
 use crate::wall::Moment;
 
 /// The forms of the file, each as the change from the one before.
-const STEPS: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sql")];
+const STEPS: &[&str] =
+    &[include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
 
 /// Says that a file of SQLite is a store: "crib" in ASCII.
 const APPLICATION: i64 = 0x6372_6962;

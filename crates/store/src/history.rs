@@ -1,13 +1,16 @@
-//! What can be read of the calls: by their own caller, newest first, a page at a time.
+//! What can be read of the calls: by their own caller, or by whoever runs the crib, newest first, a
+//! page at a time.
 
+use std::collections::BTreeSet;
 use std::time::SystemTime;
 
-use rusqlite::types::Type;
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::types::{Type, Value};
+use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
 use serde::Serialize;
 use toolcrib_core::{Attempt, Caller, Effect, Ending, Fingerprint};
 
 use crate::calls;
+use crate::state::State;
 use crate::wall::Moment;
 
 /// Rows of one page at the most.
@@ -17,7 +20,7 @@ const LARGEST_PAGE: usize = 500;
 const LOOKED_AT: usize = 10_000;
 
 const COLUMNS: &str = "seq, key, call_id, tool, source, effect, fingerprint, arguments, planned, \
-                       ended, ending, kind, interrupted, attempts, resolved";
+                       ended, ending, kind, interrupted, attempts, resolved, tenant, subject";
 
 /// What is known of a call. Its arguments are not: only their fingerprint is.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -26,6 +29,9 @@ pub struct CallRecord {
     pub key: String,
     /// The model API's name for it, 256 bytes at most.
     pub call_id: String,
+    /// Whose call it is.
+    pub tenant: String,
+    pub subject: String,
     pub tool: String,
     pub source: String,
     pub effect: Effect,
@@ -50,11 +56,10 @@ pub struct CallRecord {
 pub struct Filter {
     pub tool: Option<String>,
     pub source: Option<String>,
-    pub ending: Option<Ending>,
+    /// In any of these states; in any at all if none is named.
+    pub states: BTreeSet<State>,
     /// Planned then or later.
     pub since: Option<SystemTime>,
-    /// Only those that run.
-    pub running: bool,
 }
 
 /// Where a page ended.
@@ -64,36 +69,63 @@ pub struct Cursor(i64);
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
-    /// Newest first. May be empty although there are more.
+    /// Newest first. May be empty although there are more, where a tool, a source or a time is
+    /// asked for; never for the sake of a state.
     pub calls: Vec<CallRecord>,
     /// Where the next page begins; `None` if there is none.
     pub next: Option<Cursor>,
 }
 
-impl Filter {
-    fn fits(&self, call: &CallRecord) -> bool {
-        self.tool.as_ref().is_none_or(|tool| *tool == call.tool)
-            && self.source.as_ref().is_none_or(|source| *source == call.source)
-            && self.ending.is_none_or(|ending| Some(ending) == call.ending)
-            && self.since.is_none_or(|since| call.planned >= since)
-            && !(self.running && call.ending.is_some())
+impl CallRecord {
+    pub fn state(&self) -> State {
+        match self.ending {
+            None => State::Running,
+            Some(Ending::Succeeded) => State::Succeeded,
+            Some(Ending::Failed(_)) => State::Failed,
+            Some(Ending::NotExecuted) => State::NotExecuted,
+            Some(Ending::Unknown) if self.interrupted => State::Interrupted,
+            Some(Ending::Unknown) => State::OutcomeUnknown,
+        }
     }
 }
 
+impl Filter {
+    /// Whether a call of one of the states fits the rest.
+    fn fits(&self, call: &CallRecord) -> bool {
+        self.tool.as_ref().is_none_or(|tool| *tool == call.tool)
+            && self.source.as_ref().is_none_or(|source| *source == call.source)
+            && self.since.is_none_or(|since| call.planned >= since)
+    }
+
+    /// The rows of the states: each state is read by an index, and SQLite merges them by number.
+    fn query(&self, of_one: bool) -> String {
+        let of_caller = if of_one { " AND tenant = ?2 AND subject = ?3" } else { "" };
+        let arm =
+            |rows: &str| format!("SELECT {COLUMNS} FROM calls {rows} AND seq < ?1{of_caller}");
+        let arms: Vec<_> = if self.states.is_empty() {
+            vec![arm("WHERE TRUE")]
+        } else {
+            self.states.iter().map(|state| arm(&state.rows(of_one))).collect()
+        };
+        arms.join(" UNION ALL ") + " ORDER BY seq DESC"
+    }
+}
+
+/// The calls of a caller, or of all where none is named.
 pub(crate) fn page(
     connection: &Connection,
-    caller: &Caller,
+    caller: Option<&Caller>,
     filter: &Filter,
     after: Option<Cursor>,
     limit: usize,
 ) -> rusqlite::Result<Page> {
     let limit = limit.clamp(1, LARGEST_PAGE);
-    let mut list = connection.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM calls WHERE tenant = ?1 AND subject = ?2 AND seq < ?3 \
-         ORDER BY seq DESC"
-    ))?;
-    let before = after.map_or(i64::MAX, |Cursor(seq)| seq);
-    let mut rows = list.query(params![caller.tenant, caller.subject, before])?;
+    let mut list = connection.prepare_cached(&filter.query(caller.is_some()))?;
+    let mut values = vec![Value::from(after.map_or(i64::MAX, |Cursor(seq)| seq))];
+    if let Some(caller) = caller {
+        values.extend([Value::from(caller.tenant.clone()), Value::from(caller.subject.clone())]);
+    }
+    let mut rows = list.query(params_from_iter(values))?;
     let mut page = Page { calls: Vec::new(), next: None };
     let mut looked_at = 0;
     while let Some(row) = rows.next()? {
@@ -143,6 +175,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<CallRecord> {
     Ok(CallRecord {
         key: row.get(1)?,
         call_id: row.get(2)?,
+        tenant: row.get(15)?,
+        subject: row.get(16)?,
         tool: row.get(3)?,
         source: row.get(4)?,
         effect,

@@ -92,11 +92,31 @@ impl Store {
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Page, StoreError> {
+        self.page(Some(caller.clone()), filter, after, limit).await
+    }
+
+    /// The same of all callers: for whoever runs the crib.
+    pub async fn calls_of_all(
+        &self,
+        filter: Filter,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Page, StoreError> {
+        self.page(None, filter, after, limit).await
+    }
+
+    async fn page(
+        &self,
+        caller: Option<Caller>,
+        filter: Filter,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Page, StoreError> {
         self.flush().await?;
-        let caller = caller.clone();
-        let reading =
-            self.0.readers.read(move |file| history::page(file, &caller, &filter, after, limit));
-        reading.await
+        let page = move |file: &rusqlite::Connection| {
+            history::page(file, caller.as_ref(), &filter, after, limit)
+        };
+        self.0.readers.read(page).await
     }
 
     /// One call of a caller by its key.

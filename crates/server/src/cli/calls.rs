@@ -1,10 +1,12 @@
-//! `toolcrib calls`: what all callers of a running server do.
+//! `toolcrib calls`: what all callers of a running server do, and what its record holds of them.
 
 use std::time::Duration;
 
 use anyhow::Result;
 use http::Method;
+use jiff::Timestamp;
 use serde_json::Value;
+use toolcrib::store::State;
 
 use super::End;
 use super::arguments::{CallsWords, Global};
@@ -16,6 +18,9 @@ const LONG: u64 = 2_000_000;
 
 pub(super) fn calls(global: &Global, output: &Output, words: &CallsWords) -> Result<End> {
     let remote = Remote::open(global, &words.remote)?;
+    if !words.state.is_empty() {
+        return recorded(&remote, output, words);
+    }
     let seen = remote.ask(Method::GET, &format!("/v1/activity?limit={}", words.limit), None)?;
     if !words.follow {
         if output.json {
@@ -45,6 +50,46 @@ pub(super) fn calls(global: &Global, output: &Output, words: &CallsWords) -> Res
     })
 }
 
+/// The calls of the record in these states, which may be those of a process before.
+fn recorded(remote: &Remote, output: &Output, words: &CallsWords) -> Result<End> {
+    let (states, limit) = (words.state.join(","), words.limit);
+    let path = format!("/v1/record?state={states}&limit={limit}");
+    let seen = remote.ask(Method::GET, &path, None)?;
+    if output.json {
+        output.value(&seen)?;
+        return Ok(End::Done);
+    }
+    let mut rows: Vec<_> = items(&seen, "calls").map(of_record).collect();
+    // As everywhere: the newest last.
+    rows.reverse();
+    let found = rows.len();
+    output.table(["BEGAN", "TOOL", "SOURCE", "CALLER", "OUTCOME", "TOOK"], rows)?;
+    // A page that is full may be the last one.
+    if seen.get("cursor").is_some() {
+        let more = "`--limit` shows up to 500, and `GET /v1/record` the rest";
+        output.note(&format!("these are the newest {found}, and there may be more: {more}"));
+    }
+    Ok(End::Done)
+}
+
+fn of_record(call: &Value) -> [String; 6] {
+    let moment = |key: &str| text(call, key).parse::<Timestamp>().ok();
+    let lasted = match (moment("planned"), moment("ended")) {
+        // When it ended nobody saw.
+        _ if text(call, "state") == State::Interrupted.as_str() => None,
+        (Some(began), Some(ended)) => Duration::try_from(ended.duration_since(began)).ok(),
+        (None, _) | (_, None) => None,
+    };
+    let kind = call.pointer("/ending/kind").and_then(Value::as_str);
+    let outcome = match kind {
+        Some(kind) => format!("{}: {kind}", text(call, "state")),
+        None => text(call, "state").to_owned(),
+    };
+    let lasted = lasted.map(|lasted| format!("{lasted:.1?}")).unwrap_or_default();
+    let [tool, source] = ["tool", "source"].map(|key| text(call, key).to_owned());
+    [second(text(call, "planned")), tool, source, caller(call), outcome, lasted]
+}
+
 const HEADINGS: [&str; 6] = ["ENDED", "TOOL", "SOURCE", "CALLER", "OUTCOME", "TOOK"];
 
 /// The calls that ended, one line each.
@@ -72,11 +117,19 @@ fn took(call: &Value) -> u64 {
 }
 
 fn row(call: &Value, outcome: &str) -> [String; 6] {
-    let caller = format!("{}/{}", text(call, "tenant"), text(call, "caller"));
-    let ended = text(call, "ended").split('.').next().unwrap_or_default().to_owned();
+    let ended = second(text(call, "ended"));
     let duration = format!("{:.1?}", Duration::from_micros(took(call)));
     let (tool, source) = (text(call, "tool").to_owned(), text(call, "source").to_owned());
-    [ended, tool, source, caller, outcome.to_owned(), duration]
+    [ended, tool, source, caller(call), outcome.to_owned(), duration]
+}
+
+fn caller(call: &Value) -> String {
+    format!("{}/{}", text(call, "tenant"), text(call, "caller"))
+}
+
+/// A time without the part of its second.
+fn second(time: &str) -> String {
+    time.split('.').next().unwrap_or_default().to_owned()
 }
 
 /// How far a call is.

@@ -17,7 +17,7 @@ use toolcrib::auth::Scoped;
 use toolcrib::config::{Live, Means, View};
 use toolcrib::lock::Lock;
 use toolcrib::mcp::wait_for_programs;
-use toolcrib::store::Store;
+use toolcrib::store::{State, Store};
 
 use super::End;
 use super::arguments::{Global, ServeWords};
@@ -213,12 +213,25 @@ fn greet(output: &Output, words: &ServeWords, url: &str, store: Option<&Store>) 
         Some(0) => {}
         Some(count) => {
             let calls = if count == 1 { "1 call".to_owned() } else { format!("{count} calls") };
-            let where_to_look = "`GET /v1/calls` shows each to its caller as `interrupted`";
+            let them = if count == 1 { "it" } else { "them" };
             output.warn(&[format!(
                 "{calls} had no end when the server was last stopped, and may or may not have \
-                 taken effect: {where_to_look}"
+                 taken effect: {} shows {them}",
+                to_look(words, url, State::Interrupted)
             )]);
         }
     }
     Ok(())
+}
+
+/// What shows the calls of a state, for whoever reads it beside this server.
+fn to_look(words: &ServeWords, url: &str, state: State) -> String {
+    let state = state.as_str();
+    if words.insecure_local {
+        // There may be no token, and none is asked for.
+        return format!("`curl \"{url}/v1/record?state={state}\"`");
+    }
+    let is_found = url == format!("http://{LISTEN}");
+    let at = if is_found { String::new() } else { format!(" --url {url}") };
+    format!("`toolcrib calls --state {state}{at}`")
 }

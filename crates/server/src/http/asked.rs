@@ -110,6 +110,11 @@ impl Query {
         self.0.get(name).map(String::as_str)
     }
 
+    /// The words of a list; none if it is not there.
+    pub(crate) fn words(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.get(name).into_iter().flat_map(|text| text.split(','))
+    }
+
     /// A whole number, else `default`; its range was checked.
     pub(crate) fn number(&self, name: &str, default: usize) -> usize {
         self.get(name).and_then(|text| text.parse().ok()).unwrap_or(default)
@@ -151,6 +156,12 @@ fn check(parameter: &Parameter, value: &str) -> Result<(), Problem> {
         }
         Takes::OneOf(words) if !words.contains(&value) => {
             format!("`{name}` is none of [{}]", words.join(", "))
+        }
+        Takes::SomeOf(words) => {
+            let Some(other) = value.split(',').find(|word| !words.contains(word)) else {
+                return Ok(());
+            };
+            format!("`{other}` in `{name}` is none of [{}]", words.join(", "))
         }
         Takes::Text | Takes::OneOf(_) => return Ok(()),
     };

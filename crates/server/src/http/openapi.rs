@@ -96,13 +96,23 @@ fn in_query(parameter: &Parameter) -> Value {
         }
         Takes::Text => json!({ "type": "string" }),
         Takes::OneOf(words) => json!({ "type": "string", "enum": words }),
+        Takes::SomeOf(words) => {
+            let word = json!({ "type": "string", "enum": words });
+            json!({ "type": "array", "items": word, "minItems": 1 })
+        }
     };
-    json!({
+    let mut described = json!({
         "name": parameter.name,
         "in": "query",
         "description": parameter.about,
         "schema": schema,
-    })
+    });
+    if let (Takes::SomeOf(_), Value::Object(fields)) = (parameter.takes, &mut described) {
+        // The default of a query is the name again for each word.
+        fields.insert("style".into(), "form".into());
+        fields.insert("explode".into(), false.into());
+    }
+    described
 }
 
 fn key() -> Value {

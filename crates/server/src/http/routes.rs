@@ -78,6 +78,8 @@ pub(crate) enum Takes {
     /// A whole number: the least and the largest.
     Number(usize, usize),
     OneOf(&'static [&'static str]),
+    /// Some of these, with commas between them.
+    SomeOf(&'static [&'static str]),
 }
 
 /// The row of a request and the segments that stand for its names.

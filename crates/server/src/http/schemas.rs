@@ -2,6 +2,7 @@
 
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
+use toolcrib::store::State;
 
 /// The schema of a body, made of the type that reads it.
 pub(crate) fn of<T: JsonSchema>() -> Value {
@@ -67,10 +68,8 @@ pub(crate) fn tools() -> Value {
         ("fingerprint", text()),
         ("stale", flag()),
     ]);
-    let mut page = object(&[("tools", list(&brief)), ("total", count())]);
+    let mut page = paged(object(&[("tools", list(&brief)), ("total", count())]));
     if let Some(properties) = page.get_mut("properties").and_then(Value::as_object_mut) {
-        let about = "There is more: ask again with this cursor.";
-        properties.insert("cursor".into(), json!({ "type": "string", "description": about }));
         let about = "Of a search where there is an embedder: whether tools were found by their \
                      meaning too, or by their words alone, since vectors are not made yet or the \
                      embedder failed.";
@@ -159,7 +158,36 @@ pub(crate) fn batch() -> Value {
 }
 
 pub(crate) fn batches() -> Value {
-    object(&[("running", list(&batch())), ("calls", list(&anything()))])
+    paged(object(&[("running", list(&batch())), ("calls", list(&recorded(&[])))]))
+}
+
+pub(crate) fn record() -> Value {
+    let whose = [("tenant", text()), ("caller", text())];
+    paged(object(&[("calls", list(&recorded(&whose)))]))
+}
+
+fn recorded(more: &[(&str, Value)]) -> Value {
+    let fields = [
+        ("key", text()),
+        ("id", text()),
+        ("tool", text()),
+        ("source", text()),
+        ("effect", text()),
+        ("planned", text_or_null()),
+        ("ended", text_or_null()),
+        ("state", json!({ "enum": State::WORDS })),
+        ("interrupted", flag()),
+    ];
+    object(&[fields.as_slice(), more].concat())
+}
+
+/// With the cursor that is there where there is more.
+fn paged(mut page: Value) -> Value {
+    if let Some(properties) = page.get_mut("properties").and_then(Value::as_object_mut) {
+        let about = "There is more: ask again with this cursor.";
+        properties.insert("cursor".into(), json!({ "type": "string", "description": about }));
+    }
+    page
 }
 
 pub(crate) fn tickets() -> Value {

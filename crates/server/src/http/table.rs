@@ -1,6 +1,7 @@
 //! Every route there is.
 
 use toolcrib::Discovery;
+use toolcrib::store::State;
 
 use super::problem::Kind::{
     self, BadRequest, Forbidden, InsufficientScope, InvalidBody, InvalidQuery, KeyConflict,
@@ -24,6 +25,19 @@ const PROFILE: Parameter = text("profile", "The profile to look through.");
 const fn limit(largest: usize) -> Parameter {
     number("limit", "How much to give at the most.", (1, largest))
 }
+
+/// Which of the recorded calls.
+const RECORDED: &[Parameter] = &[
+    Parameter {
+        name: "state",
+        about: "Only calls in one of these states.",
+        takes: Takes::SomeOf(&State::WORDS),
+    },
+    text("tool", "Only calls of this tool."),
+    text("source", "Only calls of tools of this source."),
+    limit(ledger::LARGEST_PAGE),
+    text("cursor", "Where the page before ended: its `cursor`."),
+];
 
 /// In the order of the document.
 pub(crate) static ROUTES: &[Route] = &[
@@ -58,12 +72,7 @@ pub(crate) static ROUTES: &[Route] = &[
         .answers(schemas::plan)
         .problems(&[UnknownProfile, NothingLeft]),
     get("/v1/calls", "list_calls", ledger::list, "List what runs now, and the recorded calls.")
-        .query(&[
-            text("tool", "Only calls of this tool."),
-            text("source", "Only calls of tools of this source."),
-            limit(ledger::LARGEST_PAGE),
-            text("cursor", "Where the page before ended: its `cursor`."),
-        ])
+        .query(RECORDED)
         .answers(schemas::batches)
         .problems(&[InvalidQuery, UnknownCursor]),
     post(
@@ -121,6 +130,11 @@ pub(crate) static ROUTES: &[Route] = &[
         ])
         .answers(schemas::activity)
         .problems(&[InvalidQuery, Forbidden]),
+    get("/v1/record", "list_record", ledger::list_all, "List the recorded calls of all callers.")
+        .access(Operator)
+        .query(RECORDED)
+        .answers(schemas::record)
+        .problems(&[InvalidQuery, Forbidden, UnknownCursor]),
     get("/metrics", "metrics", figures::metrics, "Figures for Prometheus.")
         .access(Operator)
         .undocumented(),

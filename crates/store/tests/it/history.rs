@@ -1,5 +1,6 @@
 //! What can be read of calls, and for how long.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -9,7 +10,7 @@ use toolcrib_core::{
     AllowAll, Call, Caller, Effect, Ending, ErrorKind, Fingerprint, RawArguments, Request, Toolset,
 };
 use toolcrib_engine::Crib;
-use toolcrib_store::{Cursor, Filter, Options, Store};
+use toolcrib_store::{Cursor, Filter, Options, State, Store};
 use toolcrib_testkit::{Behaviour, Oracle, spec};
 
 use crate::scratch::Scratch;
@@ -100,14 +101,79 @@ async fn pages_go_from_the_newest_to_the_oldest_and_filters_hold_together() {
     let count =
         async |filter: Filter| store.calls(&alice(), filter, None, 100).await.unwrap().calls.len();
     let tool = |name: &str| Filter { tool: Some(name.into()), ..Filter::default() };
-    let ending = Some(Ending::Succeeded);
+    let states = BTreeSet::from([State::Succeeded]);
     assert_eq!(count(tool("fail")).await, 4);
-    assert_eq!(count(Filter { ending, ..Filter::default() }).await, 8);
-    assert_eq!(count(Filter { ending, ..tool("fail") }).await, 0);
+    assert_eq!(count(Filter { states: states.clone(), ..Filter::default() }).await, 8);
+    assert_eq!(count(Filter { states, ..tool("fail") }).await, 0);
     assert_eq!(count(Filter { source: Some("other".into()), ..Filter::default() }).await, 0);
-    assert_eq!(count(Filter { running: true, ..Filter::default() }).await, 0);
+    assert_eq!(count(of([State::Running])).await, 0);
     let since = Some(SystemTime::now() + Duration::from_mins(1));
     assert_eq!(count(Filter { since, ..Filter::default() }).await, 0);
+}
+
+fn of<const N: usize>(states: [State; N]) -> Filter {
+    Filter { states: states.into(), ..Filter::default() }
+}
+
+/// A file with as many calls of each of two callers as a page looks at and more, all of which
+/// succeeded but the oldest: for each caller one for each state.
+fn with_others_between(scratch: &Scratch) -> Store {
+    drop(Store::open(&scratch.file(), Options::default()).unwrap());
+    let raw = Connection::open(scratch.file()).unwrap();
+    let digits = |digit: &str| digit.repeat(64);
+    raw.execute_batch(&format!(
+        "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 29999), \
+         of(i, subject) AS (SELECT i / 2, iif(i % 2, 'bob', 'alice') FROM n) \
+         INSERT INTO calls (key, call_id, tenant, subject, tool, source, effect, fingerprint, \
+         arguments, planned, ended, ending, kind, interrupted) SELECT 'k-' || subject || i, \
+         i, 'acme', subject, 'send', 'web', 'write', '{}', '{}', 4102444800000, 4102444800001, \
+         CASE i WHEN 0 THEN 'failed' WHEN 1 THEN 'not_executed' WHEN 2 THEN 'unknown' \
+         WHEN 3 THEN 'unknown' ELSE 'succeeded' END, iif(i, NULL, 'tool'), i = 3 FROM of",
+        digits("a"),
+        digits("b"),
+    ))
+    .unwrap();
+    Store::open(&scratch.file(), Options::default()).unwrap()
+}
+
+#[tokio::test]
+async fn calls_of_a_state_are_on_the_first_page_however_many_others_lie_between() {
+    let scratch = Scratch::new();
+    let store = with_others_between(&scratch);
+    let page = async |filter: Filter, after, limit| {
+        let page = store.calls(&alice(), filter, after, limit).await.unwrap();
+        let ids: Vec<_> = page.calls.iter().map(|call| call.call_id.clone()).collect();
+        (ids, page.next)
+    };
+    let states = [State::Failed, State::NotExecuted, State::OutcomeUnknown, State::Interrupted];
+    for (id, state) in states.into_iter().enumerate() {
+        assert_eq!(page(of([state]), None, 9).await, (vec![id.to_string()], None), "{state:?}");
+        let call = store.calls(&alice(), of([state]), None, 9).await.unwrap().calls.remove(0);
+        assert_eq!(call.state(), state);
+        // Of all callers, each with its own.
+        let all = store.calls_of_all(of([state]), None, 9).await.unwrap().calls;
+        let whose: Vec<_> = all.iter().map(|call| call.subject.as_str()).collect();
+        assert_eq!(whose, ["bob", "alice"], "{state:?}");
+    }
+    // Several states are one list from the newest to the oldest, over its pages.
+    let (first, next) = page(of(states), None, 3).await;
+    assert_eq!((first, next.is_some()), (["3", "2", "1"].map(String::from).to_vec(), true));
+    assert_eq!(page(of(states), next, 3).await, (vec!["0".to_owned()], None));
+    let both = [State::Succeeded, State::Interrupted, State::Running];
+    let (newest, next) = page(of(both), None, 2).await;
+    assert_eq!(newest, ["14999", "14998"]);
+    assert_eq!(page(of(both), next, 1).await.0, ["14997"]);
+    let (mut after, mut found) = (None, Vec::new());
+    loop {
+        let (ids, next) = page(of(both), after, 500).await;
+        found.extend(ids);
+        after = next;
+        if after.is_none() {
+            break;
+        }
+    }
+    let expected: Vec<_> = (3..15_000).rev().map(|id| id.to_string()).collect();
+    assert_eq!(found, expected);
 }
 
 #[tokio::test]
@@ -134,7 +200,7 @@ async fn old_calls_go_and_running_ones_stay() {
     let old = "UPDATE calls SET planned = planned - 31 * 86400000 WHERE seq <= ";
     raw.execute_batch(&format!("{old} {}", all - 2)).unwrap();
     assert_eq!(count(&store).await, 3, "of {all}: two of today and the one that runs");
-    let running = Filter { running: true, ..Filter::default() };
+    let running = of([State::Running]);
     assert_eq!(store.calls(&alice(), running, None, 9).await.unwrap().calls[0].tool, "hang");
     hanging.abort();
 }

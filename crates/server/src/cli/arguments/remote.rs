@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
+use toolcrib::store::State;
 
 /// Which server, and who asks.
 #[derive(Debug, Args)]
@@ -21,6 +23,16 @@ pub(in crate::cli) struct CallsWords {
     /// Go on and tell of each call when it ends; Ctrl-C ends it.
     #[arg(long)]
     pub(in crate::cli) follow: bool,
+    /// Look into the record instead, which outlives the server: only calls in these states, with
+    /// commas between them.
+    #[arg(
+        long,
+        value_name = "STATE",
+        value_delimiter = ',',
+        conflicts_with = "follow",
+        value_parser = PossibleValuesParser::new(State::WORDS)
+    )]
+    pub(in crate::cli) state: Vec<String>,
     /// Calls that are shown.
     #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=500))]
     pub(in crate::cli) limit: u16,

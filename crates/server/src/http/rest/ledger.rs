@@ -1,13 +1,14 @@
-//! `GET /v1/calls`: what runs, and what is recorded of the calls of this caller.
+//! `GET /v1/calls`: what runs, and what is recorded of the calls of this caller; and `GET
+//! /v1/record`, the same record of all callers.
 
 use std::time::SystemTime;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use toolcrib::store::{CallRecord, Cursor, Filter, StoreError};
+use toolcrib::store::{CallRecord, Cursor, Filter, Page, State, StoreError};
 
 use super::calls::over;
-use crate::http::asked::Asked;
+use crate::http::asked::{Asked, Query};
 use crate::http::problem::{Kind, Problem};
 use crate::http::reply::json as reply;
 use crate::http::routes::Answered;
@@ -17,30 +18,69 @@ pub(crate) const LARGEST_PAGE: usize = 500;
 
 pub(crate) fn list(asked: Asked) -> Answered {
     Box::pin(async move {
-        let query = &asked.query;
-        let limit = query.number("limit", DEFAULT_PAGE);
-        let cursor: Option<Cursor> = query
-            .get("cursor")
-            .filter(|cursor| !cursor.is_empty())
-            .map(serde_json::from_str)
-            .transpose()
-            .map_err(|_| {
-                let detail = "the cursor is none of this list: begin without one";
-                Problem::new(Kind::UnknownCursor, detail)
-            })?;
+        let wanted = Wanted::of(&asked.query)?;
         let mut answer = json!({ "running": asked.house.running.of(&asked.caller), "calls": [] });
-        let (Some(store), Value::Object(fields)) = (&asked.house.store, &mut answer) else {
-            return Ok(reply(&answer));
-        };
-        let word = |name: &str| query.get(name).map(ToOwned::to_owned);
-        let filter = Filter { tool: word("tool"), source: word("source"), ..Filter::default() };
-        let page = store.calls(&asked.caller, filter, cursor, limit).await.map_err(silent)?;
-        fields.insert("calls".into(), page.calls.iter().map(shown).collect());
-        if let Some(next) = page.next {
-            fields.insert("cursor".into(), json!(next).to_string().into());
+        if let Some(store) = &asked.house.store {
+            let Wanted { filter, after, limit } = wanted;
+            let page = store.calls(&asked.caller, filter, after, limit).await.map_err(silent)?;
+            put(&mut answer, &page, shown);
         }
         Ok(reply(&answer))
     })
+}
+
+/// The recorded calls of all callers.
+pub(crate) fn list_all(asked: Asked) -> Answered {
+    Box::pin(async move {
+        let Wanted { filter, after, limit } = Wanted::of(&asked.query)?;
+        // No list is not an empty one: whoever looks for what was interrupted would go away.
+        let store = asked.house.store.as_ref().ok_or_else(|| {
+            let detail = "no record is kept: name a file for it under `[store]`";
+            Problem::new(Kind::Unavailable, detail)
+        })?;
+        let page = store.calls_of_all(filter, after, limit).await.map_err(silent)?;
+        let mut answer = json!({});
+        put(&mut answer, &page, |call| {
+            let mut row = shown(call);
+            if let Value::Object(fields) = &mut row {
+                fields.insert("tenant".into(), call.tenant.clone().into());
+                fields.insert("caller".into(), call.subject.clone().into());
+            }
+            row
+        });
+        Ok(reply(&answer))
+    })
+}
+
+/// Which page of which calls.
+struct Wanted {
+    filter: Filter,
+    after: Option<Cursor>,
+    limit: usize,
+}
+
+impl Wanted {
+    fn of(query: &Query) -> Result<Self, Problem> {
+        let cursor = query.get("cursor").filter(|cursor| !cursor.is_empty());
+        let after = cursor.map(serde_json::from_str).transpose().map_err(|_| {
+            let detail = "the cursor is none of this list: begin without one";
+            Problem::new(Kind::UnknownCursor, detail)
+        })?;
+        let word = |name: &str| query.get(name).map(ToOwned::to_owned);
+        let states = query.words("state").filter_map(State::of_word).collect();
+        let filter =
+            Filter { tool: word("tool"), source: word("source"), states, ..Filter::default() };
+        Ok(Self { filter, after, limit: query.number("limit", DEFAULT_PAGE) })
+    }
+}
+
+/// Puts a page into an answer.
+fn put(answer: &mut Value, page: &Page, shown: impl Fn(&CallRecord) -> Value) {
+    let Value::Object(fields) = answer else { return };
+    fields.insert("calls".into(), page.calls.iter().map(shown).collect());
+    if let Some(next) = page.next {
+        fields.insert("cursor".into(), json!(next).to_string().into());
+    }
 }
 
 /// A batch that runs, by the name it was given; a call of the record, by its key.
@@ -67,6 +107,7 @@ fn shown(call: &CallRecord) -> Value {
         "planned": time(call.planned),
         "ended": call.ended.map(time),
         "ending": call.ending,
+        "state": call.state(),
         "interrupted": call.interrupted,
         "attempts": call.attempts,
         "resolved": call.resolved.map(time),

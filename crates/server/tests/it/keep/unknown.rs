@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use super::doors::{DOORS, Door, act};
 use super::keys::{STORE, killed};
 use super::upstream::Upstream;
-use crate::serve::support::{Serving, eventually};
+use crate::process::shell;
+use crate::serve::support::{Serving, eventually, state};
 
 /// Gives up soon, so that what hangs has no known end.
 fn impatient(more: &str) -> String {
@@ -69,11 +70,23 @@ fn a_start_after_a_kill_says_how_many_calls_have_no_known_end() {
         killed(serving)
     });
     let told = "warning: 2 calls had no end when the server was last stopped, and may or may not \
-                have taken effect: `GET /v1/calls` shows each to its caller as `interrupted`\n";
+                have taken effect: `";
     serving.hears(told);
-    let calls = serving.ask("GET", "/v1/calls", "").json()["calls"].clone();
-    let interrupted = calls.as_array().unwrap().iter().map(|call| &call["interrupted"]);
-    assert_eq!(interrupted.collect::<Vec<_>>(), [&json!(true), &json!(true)]);
+    let line = serving.told.lock().unwrap().clone();
+    let command = line.split_once(told).unwrap().1.split_once("` shows them\n").unwrap().0;
+    assert_eq!(
+        command,
+        format!("toolcrib calls --state interrupted --url http://{}", serving.address)
+    );
+    // What it names is a command line, and shows them.
+    let line = format!("XDG_STATE_HOME={} {command} --json", state(&serving.folder));
+    let shown = shell(&serving.folder, &line);
+    let shown: serde_json::Value = serde_json::from_str(&shown.out).unwrap();
+    let calls = serving.ask("GET", "/v1/calls?state=interrupted", "").json()["calls"].clone();
+    for calls in [&shown["calls"], &calls] {
+        let interrupted = calls.as_array().unwrap().iter().map(|call| &call["interrupted"]);
+        assert_eq!(interrupted.collect::<Vec<_>>(), [&json!(true), &json!(true)]);
+    }
     let serving = killed(serving);
     serving.hears("`web`: ");
     assert!(!serving.told.lock().unwrap().contains("had no end"), "they have one now");

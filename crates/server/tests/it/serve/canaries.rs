@@ -206,6 +206,7 @@ fn records(serving: &Serving, upstream: &Listener) -> Vec<(String, String)> {
         ("standard error".to_owned(), serving.told.lock().unwrap().clone()),
         ("the figures".to_owned(), serving.ask("GET", "/metrics", "").body),
         ("the activity".to_owned(), serving.ask("GET", "/v1/activity", "").body),
+        ("the record".to_owned(), serving.ask("GET", "/v1/record", "").body),
     ];
     let messages = upstream.heard().into_iter().filter(|heard| heard.path.starts_with("/v1/"));
     kept.extend(messages.map(|heard| (format!("OTLP {}", heard.path), heard.body)));

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::support::{Serving, bearer, head};
-use crate::process::{Folder, run_in};
+use crate::process::{Folder, run_in, shell};
 
 const FILE: &str = "[store]\nurl = \"sqlite://crib.db\"\n\n\
                     [[source]]\nid = \"basics\"\nprefix = \"\"\nbasics = true\n\n\
@@ -84,4 +84,80 @@ fn without_a_word_about_it_the_record_is_kept_in_the_state_folder() {
     let second = restarted(&mut first);
     let page = second.ask("GET", "/v1/calls?tool=uuid_new", "").json();
     assert_eq!(page["calls"][0]["ending"]["ending"], "succeeded", "{page}");
+}
+
+const STATES: [&str; 6] =
+    ["running", "succeeded", "failed", "not_executed", "outcome_unknown", "interrupted"];
+
+#[test]
+fn recorded_calls_are_found_by_how_they_ended() {
+    let serving = Serving::start_in(folder(), &[]);
+    let other = serving.token_of("other");
+    let calculate = |expression: &str| {
+        let call = json!({ "name": "calculate", "arguments": { "expression": expression } });
+        json!({ "calls": [call] })
+    };
+    serving.call(&calculate("1/0"));
+    for number in 0..5 {
+        serving.call(&calculate(&format!("{number}+1")));
+    }
+    serving.ask_as(&other, "POST", "/v1/calls", &calculate("2/0").to_string());
+    let states = |answer: &Value| -> Vec<Value> {
+        let calls = answer["calls"].as_array().unwrap().iter();
+        calls.map(|call| json!([call["state"], call["caller"], call["ending"]["kind"]])).collect()
+    };
+    let ask = |path: &str| serving.ask("GET", path, "").json();
+    // The oldest is on the first page, although that has no room for those between.
+    let failed = ask("/v1/calls?state=failed&limit=2");
+    assert_eq!(
+        (states(&failed), &failed["cursor"]),
+        (vec![json!(["failed", null, "tool"])], &Value::Null)
+    );
+    assert_eq!(ask("/v1/calls?state=failed,succeeded")["calls"].as_array().unwrap().len(), 6);
+    assert_eq!(ask("/v1/calls?state=interrupted,running")["calls"], json!([]));
+    // Whoever runs the server sees those of all callers, and nobody else does.
+    let all = ask("/v1/record?state=failed");
+    let expected = ["other", "local"].map(|caller| json!(["failed", caller, "tool"]));
+    assert_eq!(states(&all), expected);
+    let first = ask("/v1/record?limit=1&state=failed");
+    let cursor = first["cursor"].as_str().unwrap();
+    let next = ask(&format!("/v1/record?limit=1&state=failed&cursor={cursor}"));
+    assert_eq!([states(&first), states(&next)].concat(), expected);
+    assert_eq!(serving.ask_as(&other, "GET", "/v1/record", "").problem(), "403 forbidden");
+    for word in ["lost", "failed,lost", "", "failed,", "Failed"] {
+        for route in ["calls", "record"] {
+            let refused = serving.ask("GET", &format!("/v1/{route}?state={word}"), "");
+            assert_eq!(refused.problem(), "400 invalid-query", "{word}");
+            let detail = refused.json()["detail"].as_str().unwrap().to_owned();
+            assert!(detail.ends_with(&format!("is none of [{}]", STATES.join(", "))), "{detail}");
+        }
+    }
+}
+
+#[test]
+fn the_command_line_shows_what_is_recorded_by_how_it_ended() {
+    let serving = Serving::start_in(folder(), &[]);
+    let failing = json!({ "name": "calculate", "arguments": { "expression": "1/0" } });
+    serving.call(&json!({ "calls": [failing, { "name": "uuid_new" }] }));
+    let calls = |words: &str| {
+        let (state, at) = (super::support::state(&serving.folder), &serving.address);
+        let line = format!("XDG_STATE_HOME={state} toolcrib calls --url http://{at} {words}");
+        shell(&serving.folder, &line)
+    };
+    let shown = calls("--state failed,interrupted");
+    let lines: Vec<Vec<&str>> =
+        shown.out.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines.len(), 2, "{shown:?}");
+    assert_eq!(lines[0], ["BEGAN", "TOOL", "SOURCE", "CALLER", "OUTCOME", "TOOK"]);
+    assert_eq!(lines[1][1..6], ["calculate", "basics", "local/local", "failed:", "tool"]);
+    let both = calls("--state failed --state succeeded --json").json();
+    assert_eq!(both["calls"].as_array().unwrap().len(), 2, "{both}");
+    let newest = calls("--state failed,succeeded --limit 1");
+    assert!(newest.err.contains("these are the newest 1, and there may be more"), "{newest:?}");
+    let refused = calls("--state lost");
+    assert_eq!((refused.code, refused.out.as_str()), (2, ""), "{refused:?}");
+    assert!(STATES.iter().all(|state| refused.err.contains(state)), "{refused:?}");
+    assert_eq!(calls("--state failed --follow").code, 2);
+    let completion = shell(&serving.folder, "toolcrib completion bash").out;
+    assert!(completion.contains(&STATES.join(" ")), "{completion}");
 }

@@ -1,0 +1,79 @@
+//! Where a call stands, and which rows are those of a state.
+
+use serde::Serialize;
+
+/// Where a call stands: each is in one state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    Running,
+    Succeeded,
+    Failed,
+    /// It never started.
+    NotExecuted,
+    /// It was started, and nobody can say how it ended.
+    OutcomeUnknown,
+    /// The same, since the process ended before the call did.
+    Interrupted,
+}
+
+impl State {
+    const ALL: [Self; 6] = [
+        Self::Running,
+        Self::Succeeded,
+        Self::Failed,
+        Self::NotExecuted,
+        Self::OutcomeUnknown,
+        Self::Interrupted,
+    ];
+
+    /// The words of all states.
+    pub const WORDS: [&'static str; 6] = [
+        Self::Running.as_str(),
+        Self::Succeeded.as_str(),
+        Self::Failed.as_str(),
+        Self::NotExecuted.as_str(),
+        Self::OutcomeUnknown.as_str(),
+        Self::Interrupted.as_str(),
+    ];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+            Self::NotExecuted => "not_executed",
+            Self::OutcomeUnknown => "outcome_unknown",
+            Self::Interrupted => "interrupted",
+        }
+    }
+
+    /// The state of a word.
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == word)
+    }
+
+    /// The rows of calls in this state, of one caller or of all, as SQL goes on after `FROM calls`.
+    /// An index is named, so that what a page costs is what it finds and not what lies between;
+    /// those who succeeded are the many, and are found without one of their own.
+    pub(crate) fn rows(self, of_one: bool) -> String {
+        let otherwise = if of_one { "calls_otherwise_of_caller" } else { "calls_otherwise" };
+        let (index, condition) = match self {
+            Self::Running => (Some("calls_running"), "ending IS NULL"),
+            Self::Succeeded if of_one => (Some("calls_of_caller"), "ending = 'succeeded'"),
+            Self::Succeeded => (None, "ending = 'succeeded'"),
+            Self::Failed => (Some(otherwise), "ending = 'failed'"),
+            Self::NotExecuted => (Some(otherwise), "ending = 'not_executed'"),
+            Self::OutcomeUnknown => (Some(otherwise), "ending = 'unknown' AND interrupted = 0"),
+            Self::Interrupted => (Some(otherwise), "ending = 'unknown' AND interrupted = 1"),
+        };
+        match index {
+            // SQLite takes an index of some rows only where their condition stands word for word.
+            Some(index) if index == otherwise => {
+                format!("INDEXED BY {index} WHERE ending <> 'succeeded' AND {condition}")
+            }
+            Some(index) => format!("INDEXED BY {index} WHERE {condition}"),
+            None => format!("WHERE {condition}"),
+        }
+    }
+}
