@@ -104,6 +104,11 @@ impl Audit {
         self.writer.hand_over(masked(record));
     }
 
+    /// Whether decisions can be recorded, as far as the last attempt shows, or need not be.
+    pub(crate) fn lets_act(&self) -> bool {
+        !self.required || self.writer.works()
+    }
+
     /// Records that were written, and those that wait for a file that cannot be written.
     pub(crate) fn counts(&self) -> (u64, u64) {
         self.writer.counts()

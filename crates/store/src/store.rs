@@ -201,8 +201,9 @@ impl Store {
         self.0.writer.shared().commits.load(Ordering::Relaxed)
     }
 
-    /// Why nothing can be written now, as far as the last attempt shows. Asks no disk: while
-    /// nothing can be written, that is tried again every other second.
+    /// Why nothing can be written now, as far as the last attempt shows, of which the opening makes
+    /// the first. Asks no disk: while nothing can be written, that is tried again every other
+    /// second.
     pub fn works(&self) -> Result<(), StoreError> {
         self.0.writer.works()
     }

@@ -89,7 +89,9 @@ impl Writer {
             owed: Mutex::default(),
         });
         let (jobs, waiting) = mpsc::channel();
-        let group = Group::new(connection, Arc::clone(&shared), options);
+        let mut group = Group::new(connection, Arc::clone(&shared), options);
+        // A file that can be opened may be full: what there is to know of it is known from now on.
+        group.probe();
         let thread = std::thread::Builder::new().name("toolcrib-store".into());
         let of_thread = Arc::clone(&shared);
         let thread = thread.spawn(move || {

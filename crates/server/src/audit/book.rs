@@ -13,6 +13,9 @@ use super::files;
 use super::writer::Fault;
 use crate::telemetry::log;
 
+/// Bytes that are written to see whether there is room: more than a few lines have.
+const PROBE: [u8; 8 * 1024] = [b' '; 8 * 1024];
+
 /// The file and where its chain ends.
 pub(super) struct Book {
     path: PathBuf,
@@ -104,6 +107,17 @@ impl Book {
             let _ = std::fs::write(files::head_of(&self.path), head + "\n");
         }
         Ok(count)
+    }
+
+    /// Sees whether the file can be written again: writes something behind its lines and takes it
+    /// away. What a process leaves there that is killed meanwhile is no line, and the next start
+    /// takes it away.
+    pub(super) fn probe(&mut self) -> Result<(), Fault> {
+        self.attempt(|file, length| {
+            file.seek(SeekFrom::Start(length))?;
+            let written = file.write_all(&PROBE).and_then(|()| file.sync_data());
+            file.set_len(length).and(written)
+        })
     }
 
     /// Begins another file where this one is as long as it may be. The old one keeps its place in

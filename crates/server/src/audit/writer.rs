@@ -2,9 +2,9 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -59,15 +59,18 @@ pub(super) struct Writer {
 struct Shared {
     written: AtomicU64,
     owed: AtomicU64,
-    told: Mutex<bool>,
+    /// The last attempt to write failed.
+    is_failing: AtomicBool,
 }
 
 impl Writer {
     pub(super) fn start(settings: &AuditSettings) -> Result<Self, Fault> {
         let path = &settings.file;
-        let book = Book::open(path, settings.rotate)?;
+        let mut book = Book::open(path, settings.rotate)?;
         let (words, waiting) = channel();
         let shared = Arc::<Shared>::default();
+        // What there is to know of the disk is known before anybody calls.
+        shared.tell(book.probe().err().as_ref());
         let thread = std::thread::Builder::new().name("toolcrib-audit".into());
         let of_thread = Arc::clone(&shared);
         thread
@@ -107,6 +110,12 @@ impl Writer {
         }
     }
 
+    /// Whether the last attempt to write went well. While none does, it is made again every second,
+    /// also where nobody calls.
+    pub(super) fn works(&self) -> bool {
+        !self.shared.is_failing.load(Ordering::Relaxed)
+    }
+
     pub(super) fn counts(&self) -> (u64, u64) {
         let Shared { written, owed, .. } = &*self.shared;
         (written.load(Ordering::Relaxed), owed.load(Ordering::Relaxed))
@@ -134,7 +143,13 @@ fn work(waiting: &Receiver<Word>, mut book: Book, shared: &Shared) {
             ),
         }
         shared.owed.store(u64::try_from(owed.len()).unwrap_or(u64::MAX), Ordering::Relaxed);
-        shared.tell(done.as_ref().err());
+        let fault = match &done {
+            // Nothing, and one more line, can be written on a full disk too.
+            Ok(_) if shared.is_failing.load(Ordering::Relaxed) => book.probe().err(),
+            Ok(_) => None,
+            Err(fault) => Some(fault.clone()),
+        };
+        shared.tell(fault.as_ref());
         for job in jobs {
             if let Some(reply) = job.reply {
                 // Whoever gave up in between does not hear it.
@@ -170,11 +185,9 @@ fn gather(waiting: &Receiver<Word>) -> (Vec<Job>, Vec<Sender<()>>, bool) {
 impl Shared {
     /// Says once that the record fails, and once that it goes on.
     fn tell(&self, fault: Option<&Fault>) {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if *told == fault.is_some() {
+        if self.is_failing.swap(fault.is_some(), Ordering::Relaxed) == fault.is_some() {
             return;
         }
-        *told = fault.is_some();
         let Some(fault) = fault else {
             let fields = json!({ "message": "the record can be written again" });
             return log::line(LogLevel::Warn, "audit", fields);

@@ -204,6 +204,10 @@ fn greet(output: &Output, words: &ServeWords, url: &str, store: Option<&Store>) 
     if words.behind_proxy {
         output.warn(&["tokens come in the clear: only a proxy that ends TLS may reach us"]);
     }
+    if let Some(Err(fault)) = store.map(Store::works) {
+        let told = "calls cannot be recorded now, and what may change something is refused until";
+        output.warn(&[format!("{told} they can: {fault}")]);
+    }
     match store.map(Store::interrupted) {
         None => {
             let cure = "name a file to keep them: `[store]` with `url = \"sqlite://crib.db\"`";

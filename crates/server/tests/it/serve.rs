@@ -18,6 +18,8 @@ mod errands;
 mod figures;
 mod finding;
 mod forbidden;
+#[cfg(target_os = "linux")]
+mod full;
 mod hidden;
 mod keys;
 mod leaks;

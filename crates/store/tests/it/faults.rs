@@ -145,6 +145,29 @@ async fn a_file_that_was_locked_or_full_is_found_to_work_again_although_nobody_w
 }
 
 #[tokio::test]
+async fn a_file_that_is_full_when_it_is_opened_says_so_before_anybody_writes() {
+    let (scratch, oracle) = (Scratch::new(), Oracle::default());
+    let options = Options { max_bytes: Some(1024 * 1024), ..Options::default() };
+    let store = Store::open(&scratch.file(), options.clone()).unwrap();
+    let mut kept = 0;
+    for size in [100_000, 10_000, 1_000, 10] {
+        let content = |n: u32| Content::text(format!("{n}{}", "x".repeat(size)));
+        while store.keep(&Caller::local(), Arc::new(content(kept))).await.is_some() {
+            kept += 1;
+        }
+    }
+    drop(store);
+    let store = Store::open(&scratch.file(), options).unwrap();
+    let works = store.works();
+    assert!(matches!(works, Err(StoreError::Full { .. })), "{works:?} {kept}");
+    assert_eq!(kind(&run(&crib(&store, &oracle), "read").await), None);
+    let other = Connection::open(scratch.file()).unwrap();
+    other.execute_batch("DELETE FROM results; DELETE FROM contents").unwrap();
+    assert!(finds_that_it_works(&store).await);
+    assert_eq!(kind(&run(&crib(&store, &oracle), "write").await), None);
+}
+
+#[tokio::test]
 async fn a_result_that_has_no_room_stops_nothing_else() {
     let scratch = Scratch::new();
     let options = Options { max_bytes: Some(1024 * 1024), ..Options::default() };

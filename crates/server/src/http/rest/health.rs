@@ -3,9 +3,10 @@
 use std::sync::atomic::Ordering;
 
 use http::StatusCode;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::http::asked::Asked;
+use crate::http::house::House;
 use crate::http::reply::{json as reply, status};
 use crate::http::routes::Answered;
 
@@ -13,26 +14,35 @@ use crate::http::routes::Answered;
 const UNRECORDED: &str = "the record of calls cannot be written now: what may change something is \
                           refused until it can";
 
+const UNAUDITED: &str = "the record of decisions cannot be written now: what may change something \
+                         is refused until it can";
+
 pub(crate) fn alive(_asked: Asked) -> Answered {
     Box::pin(async { Ok(reply(&json!({ "status": "ok" }))) })
 }
 
 pub(crate) fn ready(asked: Asked) -> Answered {
     Box::pin(async move {
-        let house = &asked.house;
-        if house.stop.is_cancelled() {
-            return Ok(status(StatusCode::SERVICE_UNAVAILABLE, &json!({ "status": "stopping" })));
-        }
-        if !house.started.load(Ordering::Relaxed) {
-            return Ok(status(StatusCode::SERVICE_UNAVAILABLE, &json!({ "status": "starting" })));
-        }
-        if house.store.as_ref().is_some_and(|store| store.works().is_err()) {
-            let told = json!({ "status": "unrecorded", "detail": UNRECORDED });
-            return Ok(status(StatusCode::SERVICE_UNAVAILABLE, &told));
-        }
-        if house.is_full() {
-            return Ok(status(StatusCode::SERVICE_UNAVAILABLE, &json!({ "status": "full" })));
-        }
-        Ok(reply(&json!({ "status": "ready" })))
+        Ok(match unready(&asked.house) {
+            None => reply(&json!({ "status": "ready" })),
+            Some(why) => status(StatusCode::SERVICE_UNAVAILABLE, &why),
+        })
     })
+}
+
+/// Why calls cannot be taken now, if they cannot.
+fn unready(house: &House) -> Option<Value> {
+    if house.stop.is_cancelled() {
+        return Some(json!({ "status": "stopping" }));
+    }
+    if !house.started.load(Ordering::Relaxed) {
+        return Some(json!({ "status": "starting" }));
+    }
+    if house.store.as_ref().is_some_and(|store| store.works().is_err()) {
+        return Some(json!({ "status": "unrecorded", "detail": UNRECORDED }));
+    }
+    if house.telemetry.audit.as_ref().is_some_and(|audit| !audit.lets_act()) {
+        return Some(json!({ "status": "unaudited", "detail": UNAUDITED }));
+    }
+    house.is_full().then(|| json!({ "status": "full" }))
 }

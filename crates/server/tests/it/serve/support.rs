@@ -125,6 +125,13 @@ impl Serving {
         Self::follow(folder, command)
     }
 
+    /// A server that another program starts.
+    pub(crate) fn starting_by(folder: Folder, program: &str, words: &[&str]) -> Self {
+        let mut command = unnamed(&folder, program);
+        command.args(words);
+        Self::follow(folder, command)
+    }
+
     fn follow(folder: Folder, command: Command) -> Self {
         Self::try_follow(folder, command).unwrap_or_else(|(_, told)| unreachable!("{told}"))
     }

@@ -1,0 +1,151 @@
+//! A disk that is really full: what cannot be recorded is told from the start, and over by itself.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use super::script::{says, server, tool};
+use super::support::{Serving, eventually, head};
+use crate::process::Folder;
+
+/// A file system of one megabyte at `disk` in a folder, which this process alone holds.
+struct Disk {
+    holder: Child,
+    /// How the test comes to it.
+    path: PathBuf,
+}
+
+impl Disk {
+    /// `None`: this machine lets nobody mount one.
+    #[expect(clippy::disallowed_methods, reason = "whoever mounts is another process")]
+    fn of(folder: &Folder) -> Option<Self> {
+        const MOUNT: &str =
+            "mkdir disk && mount -t tmpfs -o size=1m none disk && echo mounted && cat";
+        let mut program = Command::new("unshare");
+        program.args(["-Urm", "sh", "-c", MOUNT]).current_dir(folder.path());
+        let started = program.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let Ok(mut holder) = started else { return Self::none() };
+        let mut line = String::new();
+        let _ = BufReader::new(holder.stdout.take().unwrap()).read_line(&mut line);
+        if line != "mounted\n" {
+            let _ = holder.wait();
+            return Self::none();
+        }
+        let own = folder.path().strip_prefix("/").unwrap();
+        let path = PathBuf::from(format!("/proc/{}/root", holder.id())).join(own).join("disk");
+        Some(Self { holder, path })
+    }
+
+    fn none() -> Option<Self> {
+        let _ = writeln!(std::io::stdout(), "[skipped] no disk of a test's own can be mounted");
+        None
+    }
+
+    /// A server that sees the disk, from the moment it listens.
+    fn serve(&self, folder: Folder) -> Serving {
+        let binary = env!("CARGO_BIN_EXE_toolcrib");
+        let inside = format!(
+            "cd '{}' && exec {binary} --config crib.toml serve --listen 127.0.0.1:0",
+            folder.path().display()
+        );
+        let holder = self.holder.id().to_string();
+        let words = ["-t", &holder, "-U", "-m", "--preserve-credentials", "sh", "-c", &inside];
+        Serving::starting_by(folder, "nsenter", &words)
+    }
+
+    /// Takes all the room there is.
+    fn fill(&self) {
+        let mut file = File::create(self.path.join("filler")).unwrap();
+        for size in [4096, 512, 1] {
+            while file.write_all(&vec![b'x'; size]).is_ok() {}
+        }
+    }
+
+    fn make_room(&self) {
+        std::fs::remove_file(self.path.join("filler")).unwrap();
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        drop(self.holder.stdin.take());
+        let _ = self.holder.wait();
+    }
+}
+
+const SOURCE: &str = "allow = [\"*\"]\n[[source]]\nid = \"s\"\n\
+                      mcp = { command = [\"python3\", \"./s.py\"], cwd = \".\" }\n";
+
+fn folder(section: &str) -> Folder {
+    let folder = Folder::new();
+    let tools = format!("[{}]", tool("act", "\"destructiveHint\": False"));
+    folder.write("s.py", &server("", &tools, &says("'acted'")));
+    folder.write("crib.toml", &format!("{SOURCE}{section}"));
+    folder
+}
+
+/// What `/readyz` says to a stranger, once every source had its chance.
+fn readiness(serving: &Serving) -> (u16, Value) {
+    let ask = || {
+        let answer = serving.send(&head("GET", "/readyz", serving, &[]), "");
+        (answer.status, answer.json()["status"].clone())
+    };
+    assert!(eventually(|| ask().1 != "starting"));
+    ask()
+}
+
+fn acts(serving: &Serving) -> bool {
+    let told = serving.call(&json!({ "calls": [{ "name": "s__act" }] }));
+    told["responses"][0]["outcome"] == "done"
+}
+
+/// Kills it, and starts another in its folder.
+fn again(disk: &Disk, mut serving: Serving) -> Serving {
+    serving.child.kill().unwrap();
+    serving.child.wait().unwrap();
+    disk.serve(std::mem::replace(&mut serving.folder, Folder::new()))
+}
+
+/// Over a full disk a server is not ready from its start on, says so with this word, and is ready
+/// by itself once there is room; whoever starts it reads these words.
+fn is_told(section: &str, word: &str, words: &str) {
+    let folder = folder(section);
+    let Some(disk) = Disk::of(&folder) else { return };
+    let serving = disk.serve(folder);
+    let ready = (200, json!("ready"));
+    assert_eq!(readiness(&serving), ready);
+    assert!(acts(&serving));
+    disk.fill();
+    assert!((0..50).any(|_| !acts(&serving)), "{word}: it never was full");
+    assert_eq!(readiness(&serving), (503, json!(word)));
+    disk.make_room();
+    assert!(eventually(|| readiness(&serving) == ready), "{word}");
+    assert!(acts(&serving));
+    disk.fill();
+    let serving = again(&disk, serving);
+    assert_eq!(readiness(&serving), (503, json!(word)), "{}", serving.told.lock().unwrap());
+    serving.hears(words);
+    // The last page may have room for a line yet, which changes nothing of it.
+    assert!((0..50).any(|_| !acts(&serving)), "{word}: it never was full");
+    assert_eq!(readiness(&serving), (503, json!(word)));
+    disk.make_room();
+    assert!(eventually(|| readiness(&serving) == ready), "{word}");
+    assert!(acts(&serving));
+}
+
+#[test]
+fn a_store_on_a_full_disk_is_told_from_the_start_and_over_by_itself() {
+    is_told(
+        "[store]\nurl = \"sqlite://disk/crib.db\"\n",
+        "unrecorded",
+        "calls cannot be recorded now",
+    );
+}
+
+#[test]
+fn an_audit_on_a_full_disk_is_told_from_the_start_and_over_by_itself() {
+    is_told("[audit]\nfile = \"disk/audit.jsonl\"\n", "unaudited", "cannot be written");
+}
