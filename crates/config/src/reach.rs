@@ -1,7 +1,7 @@
 //! What a file would do by itself, word for word: for a person who decides whether to trust it.
 
 use toolcrib_mcp::Transport;
-use toolcrib_openapi::Document;
+use toolcrib_openapi::{Document, places};
 
 use crate::config::Config;
 use crate::embedder::{self, Embedding};
@@ -19,6 +19,17 @@ pub enum Telling {
 }
 
 impl Config {
+    /// Holds the secrets of APIs to where their documents lead now, as far as the documents are
+    /// files and the file says nothing of it: [`Config::reaches`] tells where, and what is built of
+    /// this takes no document that leads elsewhere. Reads these documents, and blocks meanwhile.
+    pub fn hold(&mut self) {
+        for entry in self.sources.iter_mut().filter(|entry| entry.enabled) {
+            if let Kind::OpenApi(api) = &mut entry.kind {
+                api.hold();
+            }
+        }
+    }
+
     /// The programs that its sources start, the addresses that they ask and the secrets that these
     /// are sent, and the files that are written beside the sources: a line for each, in the order
     /// of the file. None: whatever the file says, it reaches nothing.
@@ -87,6 +98,29 @@ fn of_server(server: &Server, telling: Telling) -> String {
     }
 }
 
+impl Api {
+    fn hold(&mut self) {
+        let has_secrets = !self.credentials.is_empty() || !self.headers.is_empty();
+        let asks_tokens = self.credentials.values().any(Login::asks_document);
+        let is_file = matches!(self.plain.document, Document::File(_));
+        if is_file && has_secrets && (self.plain.base_url.is_none() || asks_tokens) {
+            // Of a document that cannot be read nobody can say where it leads: nowhere, then.
+            self.plain.held_to = Some(places(&self.plain, asks_tokens).unwrap_or_default());
+        }
+    }
+}
+
+impl Login {
+    /// Whether the document says where a secret of this goes for a token.
+    fn asks_document(&self) -> bool {
+        match self {
+            Self::ClientCredentials { token_url, .. } => token_url.is_none(),
+            Self::PerCaller(each) => each.values().any(Self::asks_document),
+            Self::Bearer(_) | Self::Basic { .. } | Self::Key(_) => false,
+        }
+    }
+}
+
 fn of_api(api: &Api) -> String {
     let mut logins: Vec<&Login> = api.credentials.values().collect();
     let (mut templates, mut elsewhere) = (Vec::new(), Vec::new());
@@ -102,13 +136,20 @@ fn of_api(api: &Api) -> String {
         }
     }
     let secrets = references(api.headers.iter().map(|(_, text)| text).chain(templates));
-    let document = match &api.plain.document {
-        Document::File(path) => format!("the API of `{}`", path.display()),
-        Document::Address(url) => format!("the API of {url}"),
-        Document::Text(_) => "its API".to_owned(),
+    let (document, said) = match &api.plain.document {
+        Document::File(path) => {
+            let path = path.display();
+            (format!("the API of `{path}`"), format!(" (as `{path}` says)"))
+        }
+        Document::Address(url) => (format!("the API of {url}"), String::new()),
+        Document::Text(_) => ("its API".to_owned(), String::new()),
     };
-    let asked = api.plain.base_url.as_ref().map_or(document, ToString::to_string);
-    let places: Vec<_> = std::iter::once(asked).chain(elsewhere).collect();
+    let mut places: Vec<_> = api.plain.base_url.iter().map(ToString::to_string).collect();
+    places.extend(api.plain.held_to.iter().flatten().map(|place| format!("{place}{said}")));
+    if places.is_empty() {
+        places.push(document);
+    }
+    places.extend(elsewhere);
     format!("asks {}{}", places.join(" and "), with(&secrets))
 }
 

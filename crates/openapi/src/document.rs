@@ -33,7 +33,7 @@ use indexmap::IndexMap;
 use toolcrib_core::ToolSpec;
 
 pub use error::{DocumentError, Note, Refused, Report};
-pub(crate) use references::{Folder, Nothing, References};
+pub(crate) use references::{AtOnce, Folder, Nothing, References, plain_file};
 pub(crate) use security::{KeyPlace, SecurityScheme};
 pub(crate) use servers::Server;
 
@@ -67,6 +67,24 @@ pub(crate) async fn read(
     let mut notes = error::Notes::default();
     let library = references::load(text, beside, settings, &mut notes).await?;
     convert::convert(&library, settings, notes)
+}
+
+/// What a document says of where its API is and who gives tokens for it, and no more of it.
+pub(crate) struct Leads {
+    pub(crate) servers: Vec<Server>,
+    pub(crate) schemes: IndexMap<String, SecurityScheme>,
+}
+
+/// Reads of a document where it leads; `beside` answers at once.
+pub(crate) fn leads(
+    text: &str,
+    beside: &dyn References,
+    settings: &ApiSettings,
+) -> Result<Leads, DocumentError> {
+    let mut notes = error::Notes::default();
+    let loading = references::load(text, beside, settings, &mut notes);
+    let Some(library) = loading.now_or_never() else { return Err(DocumentError::NoVersion) };
+    convert::leads(&library?)
 }
 
 /// The tools of a document, and what became of it. Reads nothing but the text.

@@ -12,6 +12,7 @@ mod call;
 mod document;
 mod generic;
 mod operation;
+mod places;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod probe;
 #[cfg(test)]
@@ -23,5 +24,6 @@ mod settings;
 mod source;
 
 pub use document::{DocumentError, Note, Refused, Report, inspect};
+pub use places::places;
 pub use settings::{ApiSettings, Credential, Document, Grouping};
 pub use source::{ApiReport, ApiSource, Proposed};

@@ -18,6 +18,10 @@ pub struct ApiSettings {
     pub base_url: Option<Url>,
     /// By the name of the security scheme in the document; `*` is for all of them.
     pub credentials: IndexMap<String, Credential>,
+    /// The only places that the document may lead to while there are credentials or headers, as
+    /// [`places`](crate::places()) told them to whoever decided; `None`: a document in a file may
+    /// lead anywhere public. One at an address leads to its own origin alone, whatever this says.
+    pub held_to: Option<Vec<Url>>,
     pub headers: Vec<(String, Secret)>,
     /// What no answer may show besides the headers and the credentials.
     pub secrets: Vec<Secret>,
@@ -85,12 +89,18 @@ pub enum Grouping {
 }
 
 impl ApiSettings {
+    /// Whether anything goes with the requests that not everybody may have.
+    pub(crate) fn has_secrets(&self) -> bool {
+        !self.credentials.is_empty() || !self.headers.is_empty()
+    }
+
     /// The settings of an API of which nothing is said but its document.
     pub fn new(document: Document) -> Self {
         Self {
             document,
             base_url: None,
             credentials: IndexMap::new(),
+            held_to: None,
             headers: Vec::new(),
             secrets: Vec::new(),
             network: Network::default(),

@@ -11,6 +11,7 @@ use tokio::runtime::Handle;
 use toolcrib_core::{BoxFuture, Fingerprint, Source, SourceError, SourceId, Toolset};
 
 use self::fetch::Library;
+pub(crate) use self::fetch::{shown, text_of};
 pub use self::report::{ApiReport, Proposed};
 use crate::auth::Grants;
 use crate::document;

@@ -13,7 +13,8 @@ use super::{EffectWord, PauseText, SecretText, SizeText};
 pub(crate) struct OpenApi {
     /// The document: a file beside this one, or an address.
     pub(crate) document: String,
-    /// The only host that is called; if not set, the first server of the document.
+    /// The only host that is called; if not set, the first server of the document. Beside `auth` or
+    /// `headers` a document from an address may name only its own origin.
     pub(crate) base_url: Option<String>,
     /// Who we are there.
     pub(crate) auth: Option<Auth>,
@@ -73,7 +74,8 @@ pub(crate) struct Basic {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Grant {
-    /// Where tokens are given; if not set, as the document says.
+    /// Where tokens are given; if not set, as the document says. A document from an address may name
+    /// only its own origin and that of the API.
     pub(crate) token_url: Option<String>,
     /// The name of the client.
     pub(crate) client_id: String,

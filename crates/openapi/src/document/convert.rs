@@ -13,7 +13,7 @@ use super::schema::{Argument, Shelf, Way, arguments};
 use super::security::{self, SecurityScheme};
 use super::servers::{self, Server};
 use super::text::{line, member};
-use super::{Api, Format, body, path, responses, spec};
+use super::{Api, Format, Leads, body, path, responses, spec};
 use crate::operation::{BodyShape, Fixed, Operation, Parameter, Place};
 use crate::request::as_read;
 use crate::settings::ApiSettings;
@@ -35,6 +35,14 @@ pub(super) struct Context<'l> {
 /// Of all operations but their schemas: real documents stay below a tenth.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
 
+/// Where a document leads, whatever its operations are.
+pub(super) fn leads(library: &Library) -> Result<Leads, DocumentError> {
+    let root = library.root(0);
+    let is_swagger = Format::of(root.value)?.is_swagger();
+    let servers = if is_swagger { servers::of_swagger(root) } else { servers::declared(root) };
+    Ok(Leads { servers, schemes: security::schemes(library, is_swagger) })
+}
+
 /// Converts all operations; one that cannot be is refused and costs no other.
 pub(super) fn convert(
     library: &Library,
@@ -48,11 +56,11 @@ pub(super) fn convert(
     let titles = names::names(&named);
     let keys = keys(&named);
     let is_swagger = format.is_swagger();
-    let servers = if is_swagger { servers::of_swagger(root) } else { servers::declared(root) };
+    let Leads { servers, schemes } = leads(library)?;
     let mut context = Context {
         library,
         is_swagger,
-        schemes: security::schemes(library, is_swagger),
+        schemes,
         sent: Shelf::new(library, Way::Request, format.ref_stands_alone()),
         received: Shelf::new(library, Way::Response, format.ref_stands_alone()),
         notes,

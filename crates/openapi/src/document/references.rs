@@ -1,10 +1,11 @@
 //! Documents beside the document: found, asked for, and confined.
 
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use futures_util::future::BoxFuture;
 use serde_json::Value;
-use tokio::io::AsyncReadExt;
 use url::Url;
 
 use super::error::{DocumentError, Notes};
@@ -34,6 +35,7 @@ impl References for Nothing {
 }
 
 /// The files of one folder and of those below it. No link leads out.
+#[derive(Clone)]
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
@@ -43,39 +45,50 @@ impl Folder {
         Self(folder.unwrap_or(Path::new(".")).to_owned())
     }
 
-    async fn read(&self, address: &Url, limit: usize) -> Result<Vec<u8>, String> {
+    fn read(&self, address: &Url, limit: usize) -> Result<Vec<u8>, String> {
+        if address.scheme() != "file" {
+            return Err("it is no file".to_owned());
+        }
         let path = address.to_file_path().map_err(|()| "it is no file of this machine")?;
         // Both are followed to their ends first: what is compared is where the bytes are.
-        let (folder, path) = (tokio::fs::canonicalize(&self.0), tokio::fs::canonicalize(path));
-        let (folder, path) = tokio::try_join!(folder, path).map_err(|error| error.to_string())?;
+        let end = |path: &Path| std::fs::canonicalize(path).map_err(|error| error.to_string());
+        let (folder, path) = (end(&self.0)?, end(&path)?);
         if !path.starts_with(&folder) {
             return Err("it lies outside the folder of the document: move it into it".to_owned());
         }
-        // Opening a pipe would wait for who writes into it.
-        if !tokio::fs::metadata(&path).await.is_ok_and(|data| data.is_file()) {
-            return Err("it is no plain file".to_owned());
-        }
-        let file = tokio::fs::File::open(path).await.map_err(|error| error.to_string())?;
-        let mut bytes = Vec::new();
-        let read = file.take(limit as u64 + 1).read_to_end(&mut bytes).await;
-        read.map_err(|error| error.to_string())?;
-        if bytes.len() > limit {
-            return Err(format!("it is larger than {limit} bytes"));
-        }
-        Ok(bytes)
+        let bytes = plain_file(&path, limit).map_err(|error| error.to_string())?;
+        bytes.ok_or_else(|| format!("it is larger than {limit} bytes"))
     }
 }
 
 impl References for Folder {
     fn get<'a>(&'a self, address: &'a Url, limit: usize) -> BoxFuture<'a, Result<Vec<u8>, String>> {
+        let (folder, address) = (self.clone(), address.clone());
         Box::pin(async move {
-            if address.scheme() == "file" {
-                self.read(address, limit).await
-            } else {
-                Err("it is no file".to_owned())
-            }
+            let reading = tokio::task::spawn_blocking(move || folder.read(&address, limit));
+            reading.await.unwrap_or_else(|error| Err(error.to_string()))
         })
     }
+}
+
+/// The same for whoever may wait: nobody polls twice.
+pub(crate) struct AtOnce(pub(crate) Folder);
+
+impl References for AtOnce {
+    fn get<'a>(&'a self, address: &'a Url, limit: usize) -> BoxFuture<'a, Result<Vec<u8>, String>> {
+        Box::pin(std::future::ready(self.0.read(address, limit)))
+    }
+}
+
+/// The bytes of a file, which may block; `None`: there are more than these.
+pub(crate) fn plain_file(path: &Path, limit: usize) -> io::Result<Option<Vec<u8>>> {
+    // Opening a pipe would wait for who writes into it.
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is no plain file"));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(limit as u64 + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() <= limit).then_some(bytes))
 }
 
 /// Reads a document and those it refers to, and those they refer to.

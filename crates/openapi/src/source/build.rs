@@ -19,6 +19,7 @@ use crate::call::Api;
 use crate::document::{Api as Read, Note};
 use crate::generic;
 use crate::operation::Operation;
+use crate::places;
 use crate::server::Server;
 use crate::settings::{ApiSettings, Credential, Document};
 
@@ -38,6 +39,8 @@ pub(super) fn build(
         schemes: read.schemes,
         credentials: settings.credentials.clone(),
     };
+    let tokens = keyring.document_token_servers().map(|(_, url)| url.as_str());
+    places::check(settings, &server, tokens)?;
     let mut notes = read.report.notes;
     notes.extend(self::notes(&read.operations, &keyring, &server));
     let report = ApiReport {

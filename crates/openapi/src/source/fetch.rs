@@ -5,27 +5,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use http::header::{ACCEPT, LOCATION};
 use http::{HeaderValue, Method};
-use tokio::io::AsyncReadExt;
 use toolcrib_core::{BoxFuture, SourceError};
 use toolcrib_egress::{Egress, Request};
 use url::Url;
 
-use crate::document::{DocumentError, Folder, References};
+use crate::document::{DocumentError, Folder, References, plain_file};
 use crate::settings::{ApiSettings, Document};
 
 /// The largest document, in bytes; the largest in use have 15 MB.
 const LARGEST: usize = 64 * 1024 * 1024;
 
 async fn file(path: &Path) -> std::io::Result<Vec<u8>> {
-    let wrong = |why: &str| Err(std::io::Error::other(why.to_owned()));
-    // Opening a pipe would wait for who writes into it.
-    if !tokio::fs::metadata(path).await?.is_file() {
-        return wrong("it is no plain file");
-    }
-    let mut bytes = Vec::new();
-    let file = tokio::fs::File::open(path).await?;
-    file.take(LARGEST as u64 + 1).read_to_end(&mut bytes).await?;
-    if bytes.len() > LARGEST { wrong("it is larger than 64 MiB: split it") } else { Ok(bytes) }
+    let path = path.to_owned();
+    let reading = tokio::task::spawn_blocking(move || text_of(&path));
+    reading.await.unwrap_or_else(|error| Err(std::io::Error::other(error)))
+}
+
+/// The bytes of a document in a file, which may block.
+pub(crate) fn text_of(path: &Path) -> std::io::Result<Vec<u8>> {
+    let too_large = || std::io::Error::other("it is larger than 64 MiB: split it");
+    plain_file(path, LARGEST)?.ok_or_else(too_large)
 }
 
 async fn get(egress: &Egress, url: &Url, limit: usize) -> Result<Vec<u8>, String> {
@@ -47,7 +46,7 @@ async fn get(egress: &Egress, url: &Url, limit: usize) -> Result<Vec<u8>, String
 }
 
 /// An address without what may be secret in it: name, password, query.
-pub(super) fn shown(url: &Url) -> String {
+pub(crate) fn shown(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
     format!("{}://{host}{port}{}", url.scheme(), url.path())

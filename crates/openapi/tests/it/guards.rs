@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use toolcrib_core::{Secret, Source};
-use toolcrib_openapi::{ApiSettings, Credential, Document};
+use toolcrib_openapi::{ApiSettings, Credential, Document, places};
 use url::Url;
 
 use crate::upstream::{Shop, Upstream, json as answer, settings, source, with};
@@ -147,4 +147,128 @@ async fn references_reach_no_file_and_follow_no_redirect() {
     let told: Vec<&str> = report.notes.iter().map(|note| note.text.as_str()).collect();
     assert!(told.iter().any(|text| text.contains("it has moved to")), "{told:?}");
     assert!(told.iter().filter(|text| text.contains("it is elsewhere")).count() == 2, "{told:?}");
+}
+
+/// A document in which the API is at one place, and gives tokens at another.
+fn leading(server: &str, token_url: &str) -> serde_json::Value {
+    let flow = json!({ "tokenUrl": token_url, "scopes": {} });
+    let scheme = json!({ "type": "oauth2", "flows": { "clientCredentials": flow } });
+    json!({
+        "openapi": "3.1.0", "info": { "title": "T", "version": "1" },
+        "servers": [{ "url": server }], "security": [{ "o": [] }],
+        "components": { "securitySchemes": { "o": scheme } },
+        "paths": { "/a": { "get": { "operationId": "one" } } },
+    })
+}
+
+fn client(token_url: Option<&str>) -> Credential {
+    Credential::ClientCredentials {
+        token_url: token_url.map(|url| Url::parse(url).unwrap()),
+        client_id: "me".to_owned(),
+        client_secret: Secret::new("CLIENT-SECRET"),
+        scopes: Vec::new(),
+    }
+}
+
+#[tokio::test]
+async fn a_document_at_an_address_leads_no_secret_elsewhere() {
+    let upstream = Upstream::start(|heard| {
+        let (server, token) = match heard.target.as_str() {
+            "/api" => ("https://api.example/v1", "https://api.example/token"),
+            "/token" => ("/v1", "https://tokens.example/token"),
+            _ => ("/v1", "/token"),
+        };
+        answer(&leading(server, token))
+    })
+    .await;
+    let load = async |path: &str, change: &dyn Fn(&mut ApiSettings)| {
+        let address = upstream.url.join(path).unwrap();
+        let mut settings = ApiSettings::new(Document::Address(address));
+        change(&mut settings);
+        source(settings).load().await.map(drop).map_err(|error| error.to_string())
+    };
+    let keyed = |settings: &mut ApiSettings| {
+        settings.credentials.insert("*".to_owned(), client(None));
+    };
+    let refused = |place: &str, key: &str| {
+        Err(format!(
+            "the document sends the secrets of this source to `{place}`, which is another place \
+             than where the document is: name it as `{key}` if that is right"
+        ))
+    };
+    let header = |settings: &mut ApiSettings| {
+        settings.headers.push(("x-key".to_owned(), Secret::new("SECRET")));
+    };
+    assert_eq!(load("/own", &keyed).await, Ok(()));
+    assert_eq!(load("/api", &|_| {}).await, Ok(()), "there is nothing to be sent elsewhere");
+    for change in [&keyed as &dyn Fn(&mut ApiSettings), &header] {
+        assert_eq!(load("/api", change).await, refused("https://api.example/v1", "base_url"));
+    }
+    let named = |settings: &mut ApiSettings| {
+        keyed(settings);
+        settings.base_url = Some(Url::parse("https://api.example/v1").unwrap());
+    };
+    assert_eq!(load("/api", &named).await, Ok(()));
+    assert_eq!(load("/token", &keyed).await, refused("https://tokens.example/token", "token_url"));
+    let told = |settings: &mut ApiSettings| {
+        let own = client(Some("https://tokens.example/token"));
+        settings.credentials.insert("*".to_owned(), own);
+    };
+    assert_eq!(load("/token", &told).await, Ok(()));
+}
+
+#[tokio::test]
+async fn a_document_in_a_file_is_held_to_where_it_led_when_somebody_looked() {
+    let folder = toolcrib_testkit::Folder::new();
+    let path = folder.path().join("api.json");
+    let write = |document: &serde_json::Value| {
+        std::fs::write(&path, document.to_string()).unwrap();
+    };
+    let first = leading("https://api.example/v1", "/token");
+    write(&first);
+    let mut settings = ApiSettings::new(Document::File(path.clone()));
+    settings.credentials.insert("*".to_owned(), client(None));
+    let urls = |places: &[Url]| places.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let held = places(&settings, true).unwrap();
+    assert_eq!(urls(&held), ["https://api.example/v1"]);
+    settings.held_to = Some(held);
+    let source = source(settings.clone());
+    source.load().await.unwrap();
+    // Other words lead to the same place.
+    let mut other = first.clone();
+    other["info"]["title"] = json!("Another");
+    write(&other);
+    source.load().await.unwrap();
+    for (elsewhere, place, key) in [
+        (leading("https://evil.example/v1", "/token"), "https://evil.example/v1", "base_url"),
+        (
+            leading("https://api.example/v1", "https://evil.example/token"),
+            "https://evil.example/token",
+            "token_url",
+        ),
+    ] {
+        write(&elsewhere);
+        let failed = source.load().await.err().unwrap().to_string();
+        let expected = format!(
+            "the document sends the secrets of this source to `{place}`, which is another place \
+             than when somebody was asked about it: name it as `{key}` if that is right"
+        );
+        assert_eq!(failed, expected);
+    }
+    // A scheme in a file beside it counts too, and what the settings name does not.
+    let mut beside = leading("https://api.example/v1", "/token");
+    let scheme = leading("/", "https://tokens.example/t")["components"].clone();
+    std::fs::write(folder.path().join("auth.json"), scheme.to_string()).unwrap();
+    beside["components"]["securitySchemes"]["o"] =
+        json!({ "$ref": "auth.json#/securitySchemes/o" });
+    write(&beside);
+    assert_eq!(
+        urls(&places(&settings, true).unwrap()),
+        ["https://api.example/v1", "https://tokens.example/t"]
+    );
+    assert_eq!(urls(&places(&settings, false).unwrap()), ["https://api.example/v1"]);
+    settings.base_url = Some(Url::parse("https://own.example").unwrap());
+    assert_eq!(urls(&places(&settings, true).unwrap()), ["https://tokens.example/t"]);
+    std::fs::remove_file(&path).unwrap();
+    assert!(places(&settings, true).is_err());
 }

@@ -156,9 +156,9 @@ pub(super) fn found(global: &Global, output: &Output) -> Result<Found> {
     }
     let is_there = named.is_some();
     let (path, text) = named.unwrap_or_else(|| (CONFIG.into(), DEFAULT.to_owned()));
-    let checked = read(&path, &text, output)?;
+    let mut checked = read(&path, &text, output)?;
     if is_there && global.config.is_none() {
-        trust::pass(&path, &checked, output)?;
+        trust::pass(&path, &mut checked, output)?;
     }
     Ok(Found { path, checked, is_there })
 }

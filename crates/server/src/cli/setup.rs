@@ -53,9 +53,9 @@ pub(super) fn check(output: &Output, path: &Path) -> Result<End> {
 pub(super) fn trust(output: &Output, path: &Path, forget: bool) -> Result<End> {
     let shown = path.display().to_string();
     let read = Config::read(&config::file(path)?, &shown);
-    let checked =
+    let mut checked =
         read.config.with_context(|| format!("`{shown}` cannot be used: `toolcrib check`"))?;
-    let wishes = Wishes::of(path, &checked);
+    let wishes = Wishes::of(path, &mut checked);
     match &wishes {
         Some(wishes) if forget => wishes.forget()?,
         Some(wishes) => wishes.trust()?,

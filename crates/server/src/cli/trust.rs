@@ -26,8 +26,10 @@ pub(super) struct Wishes {
 }
 
 impl Wishes {
-    /// `None`: it starts nothing and asks nobody.
-    pub(super) fn of(path: &Path, file: &Config) -> Option<Self> {
+    /// `None`: it starts nothing and asks nobody. Holds the file to what is told: reads the
+    /// documents that say where its secrets go, and blocks meanwhile.
+    pub(super) fn of(path: &Path, file: &mut Config) -> Option<Self> {
+        file.hold();
         let (lines, masked) = (file.reaches(Telling::Whole), file.reaches(Telling::Masked));
         if lines.is_empty() {
             return None;
@@ -83,8 +85,8 @@ impl Wishes {
     }
 }
 
-/// Passes a file that was found if it is trusted, or if a person says so now.
-pub(super) fn pass(path: &Path, file: &Config, output: &Output) -> Result<()> {
+/// Passes a file that was found if it is trusted, or if a person says so now; see [`Wishes::of`].
+pub(super) fn pass(path: &Path, file: &mut Config, output: &Output) -> Result<()> {
     let Some(wishes) = Wishes::of(path, file).filter(|wishes| !wishes.is_trusted()) else {
         return Ok(());
     };

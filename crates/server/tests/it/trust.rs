@@ -134,6 +134,75 @@ fn a_change_of_what_a_log_does_not_show_is_another_file() {
     assert_eq!(call(&folder).code, 2);
 }
 
+/// An API whose document says where its token goes.
+const API: &str = "[[source]]\nid = \"api\"\n\
+                   openapi = { document = \"api.json\", auth = { bearer = \"${env:HOME}\" } }\n";
+
+fn document(server: &str, title: &str) -> String {
+    serde_json::json!({
+        "openapi": "3.1.0", "info": { "title": title, "version": "1" },
+        "servers": [{ "url": server }],
+        "paths": { "/look": { "get": { "operationId": "look", "responses": {} } } },
+    })
+    .to_string()
+}
+
+#[test]
+fn a_document_that_would_send_a_secret_elsewhere_is_asked_about_again() {
+    let folder = Folder::new();
+    folder.write("crib.toml", API);
+    folder.write("api.json", &document("https://api.example/v1", "one"));
+    // How the path of the document is written depends on that of the file.
+    let does = |place: &str, text: &str| {
+        let start = format!("`api` asks {place} (as `");
+        let end = "api.json` says) with ${env:HOME}";
+        text.lines().any(|line| line.trim().starts_with(&start) && line.ends_with(end))
+    };
+    let tools = || shell(&folder, "toolcrib tools < /dev/null");
+    let asked = tools();
+    assert!(asked.code == 2 && does("https://api.example/v1", &asked.err), "{asked:?}");
+    let shown = shell(&folder, "toolcrib trust");
+    assert!(does("https://api.example/v1", &shown.out), "{shown:?}");
+    let listed = tools();
+    assert!(listed.code == 0 && listed.out.contains("api__look"), "{listed:?}");
+    // Other words of it send nothing elsewhere.
+    folder.write("api.json", &document("https://api.example/v1", "two"));
+    assert_eq!(tools().code, 0);
+    folder.write("api.json", &document("https://evil.example/v1", "two"));
+    let asked = tools();
+    assert!(asked.code == 2 && does("https://evil.example/v1", &asked.err), "{asked:?}");
+    // One that is not there leads nowhere.
+    shell(&folder, "rm api.json");
+    let asked = tools();
+    assert!(asked.code == 2 && asked.err.contains("`api` asks the API of `"), "{asked:?}");
+    folder.write("api.json", &document("https://api.example/v1", "one"));
+    assert_eq!(tools().code, 0);
+    // Where the file says it, the document may say what it likes.
+    let named = API.replace("\"api.json\"", "\"api.json\", base_url = \"https://own.example\"");
+    folder.write("crib.toml", &named);
+    assert!(shell(&folder, "toolcrib trust").out.contains("asks https://own.example/ with"));
+    folder.write("api.json", &document("https://evil.example/v1", "one"));
+    assert_eq!(tools().code, 0);
+}
+
+#[test]
+fn a_server_follows_no_document_that_would_send_a_secret_elsewhere() {
+    let folder = Folder::new();
+    folder.write("crib.toml", API);
+    folder.write("api.json", &document("https://api.example/v1", "one"));
+    let line = format!("XDG_STATE_HOME={} toolcrib trust", state(&folder));
+    assert_eq!(shell(&folder, &line).code, 0);
+    let serving = Serving::starting_found(folder);
+    serving.hears("`api`: 1 tools");
+    let reload = || serving.ask("POST", "/v1/sources/api/reload", "{}").json();
+    serving.folder.write("api.json", &document("https://api.example/v1", "two"));
+    assert_eq!(reload()["loaded"], true);
+    serving.folder.write("api.json", &document("https://evil.example/v1", "two"));
+    let told = reload();
+    assert_eq!((&told["loaded"], &told["source"]["tools"]), (&false.into(), &1.into()), "{told}");
+    serving.hears("`https://evil.example/v1`, which is another place than when somebody was asked");
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_person_is_asked_once() {

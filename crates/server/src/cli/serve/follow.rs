@@ -138,25 +138,27 @@ async fn reload(
         }
     };
     let name = file.path.display().to_string();
-    let read = Config::read(&text, &name).config;
-    let wishes = read.filter(|_| file.is_found).and_then(|read| Wishes::of(&file.path, &read));
-    if let Some(wishes) = wishes.filter(|wishes| !wishes.is_trusted()) {
-        let told = wishes.told();
-        output.warn(&[format!("{told}\nit comes into force with `toolcrib trust`")]);
-        return Some(wishes);
-    }
-    match house.live.reload(&text, &name).await {
-        Ok(change) => {
-            // What came into force is what was read just now.
-            if let Some(config) = Config::read(&text, &name).config {
-                let wanted = meaning::wanted(&config, output);
-                wanted_now.send_if_modified(|now| {
-                    let is_other = *now != wanted;
-                    *now = wanted;
-                    is_other
-                });
-                house.guard.admit(config.front.access);
+    let read = Config::read(&text, &name);
+    let applied = match read.config {
+        None => Err(Refused::File(read.problems)),
+        Some(config) => match passed(config, file) {
+            Ok(config) => house.live.apply(&config).await.map(|change| (change, config)),
+            Err(wishes) => {
+                let told = wishes.told();
+                output.warn(&[format!("{told}\nit comes into force with `toolcrib trust`")]);
+                return Some(wishes);
             }
+        },
+    };
+    match applied {
+        Ok((change, config)) => {
+            let wanted = meaning::wanted(&config, output);
+            wanted_now.send_if_modified(|now| {
+                let is_other = *now != wanted;
+                *now = wanted;
+                is_other
+            });
+            house.guard.admit(config.front.access);
             output.note(&format!("`{name}` is in force: {}", told(&change)));
         }
         Err(Refused::File(problems)) => {
@@ -169,6 +171,19 @@ async fn reload(
     }
     file.text = Some(text);
     None
+}
+
+/// The file, if it was named or is trusted, and held then to what is told of it.
+fn passed(mut config: Config, file: &Configuration) -> Result<Config, Wishes> {
+    if !file.is_found {
+        return Ok(config);
+    }
+    // A large document takes a moment, in which the thread serves nobody.
+    let wishes = tokio::task::block_in_place(|| Wishes::of(&file.path, &mut config));
+    match wishes.filter(|wishes| !wishes.is_trusted()) {
+        None => Ok(config),
+        Some(wishes) => Err(wishes),
+    }
 }
 
 fn told(change: &Change) -> String {

@@ -43,13 +43,13 @@ impl Configuration {
         let shown = path.display().to_string();
         let read = Config::read(text.as_deref().unwrap_or(DEFAULT), &shown);
         output.warn(&read.warnings);
-        let checked = read.config.ok_or_else(|| {
+        let mut checked = read.config.ok_or_else(|| {
             let lines: Vec<_> = read.problems.iter().map(ToString::to_string).collect();
             anyhow!("`{shown}` cannot be used:\n{}", lines.join("\n"))
         })?;
         let is_found = named.is_none();
         if is_found {
-            trust::pass(&path, &checked, output)?;
+            trust::pass(&path, &mut checked, output)?;
         }
         Ok(Self { path, text, checked, is_found })
     }
