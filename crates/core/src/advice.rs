@@ -24,6 +24,32 @@ pub(crate) fn pending(pending: &Pending) -> String {
     )
 }
 
+/// Of a reading that a rule would have a person asked about.
+pub(crate) fn not_asked_about(reason: &str) -> String {
+    format!("{reason}; what is completed or followed is not asked about: permit it by a rule")
+}
+
+pub(crate) fn client_cannot_ask(reason: &str) -> String {
+    format!(
+        "{reason}; a person would have to be asked, and this client can ask nobody: read it \
+         through one that takes forms (`elicitation`), or permit it by a rule"
+    )
+}
+
+pub(crate) fn cannot_ask_now(reason: &str) -> String {
+    format!("{reason}; nobody could be asked, and nothing was read: try again later")
+}
+
+pub(crate) fn nobody_decided(reason: &str) -> String {
+    format!(
+        "{reason}; nobody decided, and nothing was read: tell the user what you are waiting for"
+    )
+}
+
+pub(crate) fn changed_since() -> String {
+    "it is not what a person was asked about any more: look at it and ask again".to_owned()
+}
+
 pub(crate) fn late(name: &str, id: &str, text: &str) -> String {
     let (name, id) = (shown(name), shown(id));
     format!("The call of `{name}` ({id}) that waited for approval has ended:\n\n{text}")

@@ -14,6 +14,7 @@ mod once;
 mod order;
 mod plainly;
 mod preview;
+mod read;
 mod record;
 mod recorded;
 mod redeem;
@@ -42,6 +43,7 @@ use crate::witness::Witness;
 use admit::{Admitted, Slot};
 use bounds::{BatchBounds, Bounds};
 use order::Order;
+pub(crate) use read::{Read, Word};
 pub use redeem::Redemption;
 use run_one::{Ended, OneCall};
 use watch::Watched;
@@ -187,6 +189,7 @@ impl Executor {
             cancel,
             host: options.host,
             trace: options.trace,
+            reading: None,
         });
         let key_of = CallKey::batch();
         let ready = slots.iter().filter(|slot| matches!(slot, Slot::Ready(_))).count();
@@ -216,6 +219,8 @@ struct Batch {
     cancel: CancellationToken,
     host: Option<Arc<dyn Host>>,
     trace: Option<Trace>,
+    /// What policy is asked about where something is read that is no tool.
+    reading: Option<Arc<ToolSpec>>,
 }
 
 /// A call whose answer is there, or whose task was started.

@@ -125,15 +125,10 @@ impl CallContext {
         if self.answers().contains(&question) {
             return Ok(());
         }
-        let lacking = match question {
-            Question::Form => json!({ "elicitation": { "form": {} } }),
-            Question::Address => json!({ "elicitation": { "url": {} } }),
-            Question::Sample => json!({ "sampling": {} }),
-            Question::Roots => json!({ "roots": {} }),
-        };
         let told = "the client lacks what this needs: tell the user, or use another tool";
         let refusal = Refusal::new(Refusal::CLIENT_LACKS, told);
-        Err(refusal.with(json!({ "requiredCapabilities": lacking })).into_error(ErrorKind::Tool))
+        let lacking = json!({ "requiredCapabilities": question.capability() });
+        Err(refusal.with(lacking).into_error(ErrorKind::Tool))
     }
 
     /// Asks the host and waits for its answer, or for the end of the call.

@@ -1,7 +1,7 @@
 //! The way back to whoever made the calls, while they run.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::BoxFuture;
 use crate::call::CallKey;
@@ -38,6 +38,18 @@ pub enum Question {
     Sample,
     /// The folders that the host works in.
     Roots,
+}
+
+impl Question {
+    /// What a client declares that can answer it.
+    pub(crate) fn capability(self) -> Value {
+        match self {
+            Self::Form => json!({ "elicitation": { "form": {} } }),
+            Self::Address => json!({ "elicitation": { "url": {} } }),
+            Self::Sample => json!({ "sampling": {} }),
+            Self::Roots => json!({ "roots": {} }),
+        }
+    }
 }
 
 /// A question of a running call.

@@ -10,6 +10,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 mod advice;
+pub mod approval;
 mod batch;
 mod call;
 mod caller;

@@ -4,6 +4,7 @@
 //! nobody here looks into them: fields that we do not know survive.
 
 mod code;
+mod consent;
 mod inquire;
 mod pattern;
 mod reader;

@@ -122,14 +122,15 @@ impl Crib {
         }
     }
 
-    /// Fills in a prompt, reads a resource or completes an argument: through the gate.
+    /// Fills in a prompt, reads a resource or completes an argument: through the gate. What a person
+    /// has to approve is put to the host among `options`.
     pub async fn inquire(
         &self,
         visitor: &Visitor,
         inquiry: Inquiry,
         options: BatchOptions,
     ) -> Result<Fields, ToolError> {
-        self.executor().inquire(&self.stock(), visitor, inquiry, options).await
+        Executor::inquire(|| (self.executor(), self.stock()), visitor, inquiry, options).await
     }
 
     /// Begins to follow one resource: through the gate.

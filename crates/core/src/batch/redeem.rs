@@ -67,6 +67,7 @@ impl Executor {
             cancel: options.cancel.child_token(),
             host: options.host,
             trace: options.trace,
+            reading: None,
         });
         let approved = decision == Decision::Approve;
         if approved && let Some(otherwise) = otherwise(&batch, place, &arguments, &reason).await {
@@ -187,7 +188,7 @@ async fn otherwise(
 }
 
 /// A person said no: nothing runs, and it is seen all the same.
-async fn denied(batch: &Batch, subject: Subject<'_>, reason: String) -> Ended {
+pub(super) async fn denied(batch: &Batch, subject: Subject<'_>, reason: String) -> Ended {
     let Subject { key, place, trace, .. } = subject;
     let was_told = batch.tell_decision(subject, Ruling::Denied(&reason)).await.is_ok();
     let outcome = ToolOutcome::Denied { reason };

@@ -305,7 +305,8 @@ async fn decide(batch: &Batch, tool: &Listed, arguments: &Arguments) -> Verdict 
     if batch.plan.is_beside(tool) {
         return Verdict::Allow;
     }
-    let intent = Intent { caller: batch.plan.caller(), tool: &tool.spec, arguments };
+    let tool = batch.reading.as_ref().unwrap_or(&tool.spec);
+    let intent = Intent { caller: batch.plan.caller(), tool, arguments };
     let deciding = async { batch.gate.policy.decide(intent).await };
     let deciding = AssertUnwindSafe(deciding).catch_unwind();
     match timeout(batch.gate.limits.timeout, deciding).await {
@@ -349,6 +350,10 @@ async fn park(
     arguments: Arguments,
     (ticket, reason): (TicketId, String),
 ) -> Result<TicketId, LedgerError> {
+    if batch.reading.is_some() {
+        // Whoever inquires waits with it.
+        return Ok(ticket);
+    }
     let parked = Parked {
         ticket: ticket.clone(),
         caller: batch.plan.caller().as_ref().clone(),

@@ -1,44 +1,66 @@
 //! Inquiries of a caller, through the gate.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex};
 
-use futures_util::FutureExt;
 use serde_json::Value;
 use tokio::sync::oneshot;
-use tokio::time::timeout;
 
+use super::consent::{self, refused};
 use super::reader::{Reader, Wish};
 use super::seek::Found;
 use super::stock::Stock;
 use super::{About, Fields, Following, Inquiry, Visitor};
-use crate::batch::{BatchOptions, Executor};
-use crate::call::{Call, RawArguments};
+use crate::advice;
+use crate::batch::{BatchOptions, Executor, Read, Word};
 use crate::catalog::{Assembly, Catalog, Shelf};
 use crate::name::ToolName;
-use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
+use crate::outcome::{ErrorKind, Pending, ToolError, ToolOutcome};
 use crate::plan::{Plan, Request};
-use crate::policy::{Intent, Verdict};
-use crate::response::Report;
-use crate::spec::ToolSpec;
+use crate::response::Response;
+use crate::ticket::Decision;
 use crate::tool::{Arguments, Tool};
 use crate::toolset::Toolset;
 
 impl Executor {
     /// Answers an inquiry as it answers a call of a tool that reads: under the same policy, bounds
-    /// and record. What a person would have to approve is refused: a reader has no ticket.
+    /// and record. A prompt or resource that a person has to approve is put to the host, and read
+    /// only after a yes, once; nothing is kept of it beyond this future.
+    ///
+    /// `now`: the gate and the stock of the moment. Both may be others when a person has answered.
     pub async fn inquire(
-        &self,
-        stock: &Stock,
+        now: impl Fn() -> (Arc<Self>, Arc<Stock>) + Send,
         visitor: &Visitor,
         inquiry: Inquiry,
         options: BatchOptions,
     ) -> Result<Fields, ToolError> {
-        let found = stock.seek(&inquiry, &visitor.caller, self.policy())?;
-        outcome(self.read(visitor, found, Wish::Answer(inquiry), options).await?)
+        let (gate, stock) = now();
+        let found = stock.seek(&inquiry, &visitor.caller, gate.policy())?;
+        let was = found.clone();
+        let wish = Wish::Answer(inquiry.clone());
+        let response = gate.look(visitor, found, wish, (Word::Unasked, &options)).await?;
+        let (pending, key) = match (response.outcome, response.debug.key) {
+            (ToolOutcome::Pending(pending), Some(key)) => (pending, key),
+            (outcome, _) => return read(outcome),
+        };
+        let said = consent::ask(&inquiry, (key, &pending), &options).await;
+        let (gate, stock) = now();
+        let found = stock.seek(&inquiry, &visitor.caller, gate.policy())?;
+        if !found.is(&was) {
+            return Err(refused(&advice::changed_since()));
+        }
+        let ticket = pending.ticket;
+        let (word, error) = match said {
+            Ok(Decision::Approve) => (Word::Yes(ticket), None),
+            Ok(Decision::Deny { reason }) => (Word::No(ticket, reason), None),
+            Err(undecided) => (Word::No(ticket, undecided.why.to_owned()), Some(undecided.error)),
+        };
+        let wish = Wish::Answer(inquiry);
+        let response = gate.look(visitor, found, wish, (word, &options)).await?;
+        error.map_or_else(|| read(response.outcome), Err)
     }
 
-    /// Begins to follow one resource.
+    /// Begins to follow one resource. What a person would have to approve is refused: an approval
+    /// is good for one reading.
     pub async fn follow(
         &self,
         stock: &Stock,
@@ -46,31 +68,37 @@ impl Executor {
         uri: String,
         options: BatchOptions,
     ) -> Result<Following, ToolError> {
-        let params = of_resource(&uri);
-        let inquiry = Inquiry { about: About::Resource, params };
+        let inquiry = Inquiry { about: About::Resource, params: of_resource(&uri) };
         let found = stock.seek(&inquiry, &visitor.caller, self.policy())?;
         let (to, following) = oneshot::channel();
-        let wish = Wish::Follow(uri, Mutex::new(Some(to)));
-        outcome(self.read(visitor, found, wish, options).await?)?;
+        let wish = |to| Wish::Follow(uri.clone(), Mutex::new(to));
+        let was = found.clone();
+        let response = self.look(visitor, found, wish(Some(to)), (Word::Unasked, &options)).await?;
+        if let ToolOutcome::Pending(Pending { ticket, reason }) = response.outcome {
+            let word = Word::No(ticket, "what is asked for is not asked about".to_owned());
+            self.look(visitor, was, wish(None), (word, &options)).await?;
+            return Err(refused(&advice::not_asked_about(&reason)));
+        }
+        read(response.outcome)?;
         let lost = || ToolError::new(ErrorKind::Internal, "nothing tells of changes");
         following.await.map_err(|_| lost())
     }
 
-    async fn read(
+    /// Has the gate decide on a wish, and grant it.
+    async fn look(
         &self,
         visitor: &Visitor,
         found: Found,
         wish: Wish,
-        options: BatchOptions,
-    ) -> Result<Report, ToolError> {
-        let Found { from, mut spec } = found;
+        (word, options): (Word, &BatchOptions),
+    ) -> Result<Response, ToolError> {
+        let Found { from, spec: whole } = found;
         let arguments = match &wish {
             Wish::Answer(inquiry) => inquiry.params.clone(),
             Wish::Follow(uri, _) => of_resource(uri),
         };
-        // With the whole of its name, which may be longer than one that is recorded.
-        self.permit(visitor, &spec, &arguments).await?;
-        spec.name = ToolName::sanitize(spec.name.as_str());
+        let mut spec = whole.clone();
+        spec.name = ToolName::sanitize(whole.name.as_str());
         let name = spec.name.as_str().to_owned();
         let reader: Arc<dyn Tool> =
             Arc::new(Reader { spec, library: Arc::clone(&from.library), wish });
@@ -80,27 +108,10 @@ impl Executor {
         let request = Request { session: visitor.session.clone(), ..Request::default() };
         let plan = Plan::make(&catalog, &visitor.caller, self.policy(), request);
         let plan = plan.map_err(ToolError::from)?;
-        let call = Call::new("read", name, RawArguments::Value(Value::Object(arguments)));
-        Ok(self.run_with(&plan, vec![call], options).await)
-    }
-
-    async fn permit(
-        &self,
-        visitor: &Visitor,
-        spec: &ToolSpec,
-        arguments: &Fields,
-    ) -> Result<(), ToolError> {
-        let arguments = &Arguments::new(arguments.clone());
-        let intent = Intent { caller: &visitor.caller, tool: spec, arguments };
-        let deciding = AssertUnwindSafe(async { self.policy().decide(intent).await });
-        match timeout(self.limits().timeout, deciding.catch_unwind()).await {
-            Ok(Ok(Verdict::Allow)) => Ok(()),
-            Ok(Ok(Verdict::Deny(reason))) => Err(denied(&reason)),
-            Ok(Ok(Verdict::Ask(reason))) => Err(denied(&format!(
-                "{reason}; what is read is not asked about: permit it by a rule"
-            ))),
-            Ok(Err(_)) | Err(_) => Err(denied("the policy could not decide")),
-        }
+        let (whole, arguments) = (Arc::new(whole), Arguments::new(arguments));
+        let reading = Read { plan, name, whole, arguments, word, options };
+        let unseen = || refused("the rules do not permit it");
+        self.read(reading).await.ok_or_else(unseen)
     }
 }
 
@@ -113,16 +124,11 @@ fn of_resource(uri: &str) -> Fields {
     Fields::from_iter([("uri".to_owned(), Value::from(uri))])
 }
 
-fn denied(reason: &str) -> ToolError {
-    ToolError::new(ErrorKind::InvalidArguments, format!("refused: {reason}"))
-}
-
-fn outcome(mut report: Report) -> Result<Fields, ToolError> {
-    let lost = || ToolError::new(ErrorKind::Internal, "the inquiry has no answer");
-    match report.responses.pop().ok_or_else(lost)?.outcome {
+fn read(outcome: ToolOutcome) -> Result<Fields, ToolError> {
+    match outcome {
         ToolOutcome::Done(content) => Ok(content.extra),
         ToolOutcome::Failed(error) => Err(error),
-        ToolOutcome::Denied { reason } => Err(denied(&reason)),
-        ToolOutcome::Pending(pending) => Err(denied(&pending.reason)),
+        ToolOutcome::Denied { reason } => Err(refused(&reason)),
+        ToolOutcome::Pending(pending) => Err(refused(&pending.reason)),
     }
 }

@@ -12,6 +12,7 @@ use crate::policy::Policy;
 use crate::spec::ToolSpec;
 
 /// Where an inquiry goes.
+#[derive(Clone)]
 pub(super) struct Found {
     pub(super) from: Arc<Held>,
     /// What runs in its name.
@@ -91,6 +92,11 @@ impl Stock {
 }
 
 impl Found {
+    /// Whether it is still the same, of the same source.
+    pub(super) fn is(&self, was: &Self) -> bool {
+        self.from.source == was.from.source && self.spec.fingerprint() == was.spec.fingerprint()
+    }
+
     fn of(offer: &Offer) -> Self {
         Self { from: Arc::clone(&offer.from), spec: ToolSpec::clone(&offer.spec) }
     }

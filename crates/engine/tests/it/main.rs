@@ -12,6 +12,7 @@ mod batch;
 mod batch_faults;
 mod batch_properties;
 mod catalog;
+mod consent;
 mod discovery;
 mod errands;
 mod library;

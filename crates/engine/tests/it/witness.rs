@@ -15,7 +15,7 @@ use crate::tickets::alice;
 
 /// Writes down what it sees, one line each.
 #[derive(Default)]
-struct Notes {
+pub(crate) struct Notes {
     lines: Mutex<Vec<String>>,
     spans: Mutex<Vec<Trace>>,
     is_down: bool,
@@ -57,7 +57,7 @@ impl Witness for Notes {
 }
 
 impl Notes {
-    fn take(&self) -> Vec<String> {
+    pub(crate) fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.lines.lock().unwrap())
     }
 }

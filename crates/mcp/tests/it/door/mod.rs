@@ -1,6 +1,7 @@
 //! A crib at the door, and clients of all kinds in front of it.
 
 mod asking;
+mod consent;
 mod ext_tasks;
 mod fixtures;
 mod house;

@@ -69,7 +69,7 @@ pub(crate) async fn modern(
     params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
     params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = can;
     params["_meta"]["io.modelcontextprotocol/clientInfo"] = json!({"name": "t", "version": "1"});
-    let name = params["name"].as_str().or(params["taskId"].as_str());
+    let name = ["name", "taskId", "uri"].iter().find_map(|key| params[key].as_str());
     let name = name.unwrap_or_default().to_owned();
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
     let mut headers =
