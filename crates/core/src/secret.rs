@@ -1,7 +1,7 @@
 //! A secret that shows itself only when it is asked to.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// A password, key or token. It has no `Display`, no `Serialize`, and its `Debug` says nothing.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -15,6 +15,15 @@ impl Secret {
     /// The secret itself: for the one place that sends it.
     pub fn expose(&self) -> &str {
         &self.0
+    }
+
+    /// Tells whether this or a clone of it is still there, and keeps neither.
+    pub(crate) fn holder(&self) -> Weak<str> {
+        Arc::downgrade(&self.0)
+    }
+
+    pub(crate) fn is_held_by(&self, holder: &Weak<str>) -> bool {
+        std::ptr::addr_eq(Arc::as_ptr(&self.0), holder.as_ptr())
     }
 }
 

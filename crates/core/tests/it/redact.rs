@@ -215,6 +215,69 @@ fn what_is_learned_is_masked_within_bounds() {
     assert_eq!(secrets.redactor().text(large.expose()), "[secret]");
 }
 
+/// Has so many others learned, of which nobody keeps any.
+fn crowd(secrets: &Secrets, name: &str, many: usize) {
+    for begin in (0..many).step_by(250) {
+        let batch = begin..many.min(begin + 250);
+        let batch: Vec<_> =
+            batch.map(|n| Secret::new(format!("{name}-{n}-of-the-crowd"))).collect();
+        secrets.learn(&batch);
+    }
+}
+
+#[test]
+fn a_learned_secret_that_somebody_holds_stays() {
+    let secrets = Secrets::default();
+    let masks = |text: &str| secrets.redactor().text(text) == "[secret]";
+    let (early, text) = (Secret::new("an early token in use"), "an early token in use");
+    let left = "a token that was left";
+    secrets.learn([&early, &Secret::new(left)]);
+    crowd(&secrets, "first", 1_500);
+    assert_eq!([masks(text), masks(left)], [true, false]);
+    // The same token, as it is read from its file a second time; the first copy goes.
+    let again = Secret::new(text);
+    secrets.learn([&again]);
+    drop(early);
+    crowd(&secrets, "second", 1_500);
+    assert!(masks(text));
+    // Of two who hold it, one may go in either order; a clone holds it too.
+    let (third, clone) = (Secret::new(text), again.clone());
+    secrets.learn([&third]);
+    drop((third, again));
+    crowd(&secrets, "third", 1_500);
+    assert!(masks(text));
+    drop(clone);
+    crowd(&secrets, "fourth", 1_500);
+    assert!(!masks(text));
+}
+
+#[test]
+fn a_secret_that_is_learned_again_is_the_newest() {
+    let secrets = Secrets::default();
+    let masks = |text: &str| secrets.redactor().text(text) == "[secret]";
+    let learn = |text: &str| secrets.learn([&Secret::new(text)]);
+    let (known, once) = ("learned twice", "learned once");
+    learn(known);
+    learn(once);
+    crowd(&secrets, "first", 900);
+    learn(known);
+    crowd(&secrets, "second", 900);
+    assert_eq!([masks(known), masks(once)], [true, false]);
+}
+
+#[test]
+fn of_more_secrets_in_use_than_there_is_room_for_the_newest_stay() {
+    let secrets = Secrets::default();
+    let named = |number: usize| Secret::new(format!("token-{number}-in-use"));
+    let mut held: Vec<_> = (0..1_000).map(named).collect();
+    secrets.learn(&held);
+    secrets.learn([&held[0]]);
+    held.push(named(1_000));
+    secrets.learn(&held[1_000..]);
+    let masks = |number: usize| secrets.redactor().text(held[number].expose()) == "[secret]";
+    assert_eq!([0, 1, 2, 999, 1_000].map(masks), [true, false, true, true, true]);
+}
+
 #[test]
 fn short_secrets_and_no_secrets_mask_nothing() {
     for redactor in [redactor(&[]), redactor(&["short", "  a  "])] {

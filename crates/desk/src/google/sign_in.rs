@@ -57,7 +57,7 @@ pub(super) async fn sign_in(
         ),
         Denial::Other(fault) => fault,
     })?;
-    let refresh = given.refresh_token.map(Secret::new).ok_or_else(|| {
+    let refresh = given.refresh_token.ok_or_else(|| {
         Fault::new(
             FaultKind::Refused,
             "Google gave no refresh token: take this client's access away in the settings of the \

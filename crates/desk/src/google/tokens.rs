@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Method, StatusCode};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 use toolcrib_core::Secret;
@@ -41,7 +41,7 @@ struct Shared {
 #[derive(Default)]
 struct Held {
     access: Option<Access>,
-    /// One that was given in place of that of the settings.
+    /// The last one: that of the settings or of their file, or one that was given in its place.
     refresh: Option<Secret>,
     /// One that the server says is worth nothing any more.
     dead: Option<Secret>,
@@ -58,13 +58,22 @@ struct Access {
 /// What the token server gives.
 #[derive(Deserialize)]
 pub(super) struct Given {
-    access_token: String,
-    #[serde(default)]
-    pub(super) refresh_token: Option<String>,
+    #[serde(deserialize_with = "secret")]
+    access_token: Secret,
+    #[serde(default, deserialize_with = "secret_if_any")]
+    pub(super) refresh_token: Option<Secret>,
     #[serde(default)]
     expires_in: Option<u64>,
     #[serde(default)]
     token_type: Option<String>,
+}
+
+fn secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Secret, D::Error> {
+    String::deserialize(deserializer).map(Secret::new)
+}
+
+fn secret_if_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Secret>, D::Error> {
+    Option::<String>::deserialize(deserializer).map(|text| text.map(Secret::new))
 }
 
 #[derive(Deserialize)]
@@ -130,6 +139,8 @@ impl Shared {
             Refresh::File(path) => store::read(path, &self.settings)?,
         };
         self.settings.secrets.learn([&refresh]);
+        // Held also where it is read from its file each time: it is masked for as long.
+        held.refresh = Some(refresh.clone());
         if held.dead.as_ref() == Some(&refresh) {
             return Err(dead(&self.settings));
         }
@@ -143,14 +154,14 @@ impl Shared {
             }
             Err(Denial::Other(fault)) => return Err(fault),
         };
-        let token = Secret::new(given.access_token);
+        let token = given.access_token;
         let due = given.expires_in.map(|seconds| {
             let seconds = seconds.min(LONGEST_LIFE);
             // One of a short life is used for most of it, or each request would ask for another.
             Instant::now() + Duration::from_secs(seconds - MARGIN.min(seconds.div_ceil(10)))
         });
         held.access = Some(Access { token: token.clone(), due });
-        if let Some(next) = given.refresh_token.map(Secret::new).filter(|next| *next != refresh) {
+        if let Some(next) = given.refresh_token.filter(|next| *next != refresh) {
             if let Refresh::File(path) = &self.settings.refresh {
                 store::write(path, &self.settings, &next)?;
             }
@@ -193,13 +204,11 @@ pub(super) async fn request(
     let given: Given =
         serde_json::from_slice(&body).map_err(|cause| Denial::Other(odd().because(cause)))?;
     let is_bearer = given.token_type.as_ref().is_none_or(|it| it.eq_ignore_ascii_case("bearer"));
-    let token = &given.access_token;
+    let token = given.access_token.expose();
     if !is_bearer || token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(Denial::Other(odd()));
     }
-    let met = [Some(token), given.refresh_token.as_ref()];
-    let met: Vec<Secret> = met.into_iter().flatten().map(|it| Secret::new(it.as_str())).collect();
-    settings.secrets.learn(&met);
+    settings.secrets.learn([&given.access_token].into_iter().chain(&given.refresh_token));
     Ok(given)
 }
 
