@@ -82,10 +82,17 @@ pub trait Stream: Send {
     /// Takes one event or chunk in; what is none is passed over.
     fn push(&mut self, chunk: &Value);
 
-    /// The reply so far, in the shape that the API gives without streaming.
+    /// The reply so far, in the shape that the API gives without streaming; once the stream has
+    /// told of an error, that error.
     fn reply(&self) -> Value;
 
+    /// Why the stream brought no turn of a model to its end: an error of the API, a blocked
+    /// request. Look here before [`finish`](Self::finish), since whoever sends the request again
+    /// is given its calls again.
+    fn not_a_reply(&self) -> Option<NotAReply>;
+
     /// The calls of the whole reply. One whose arguments were cut off is answered and not run.
+    /// What is [`not_a_reply`](Self::not_a_reply) has no calls, also none that came whole.
     fn finish(&mut self, plan: &Plan) -> Vec<Call>;
 }
 

@@ -1,7 +1,7 @@
 //! What is around the calls: whether a reply is one of this API at all.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{Anthropic, Gemini, OpenAiChat, OpenAiResponses};
 
@@ -35,6 +35,12 @@ pub(crate) fn not_a_reply(dialect: &str, reply: &Value) -> Option<NotAReply> {
         return Some(NotAReply::Blocked { reason: text(reason) });
     }
     shape.filter(|shape| *shape != dialect).map(|dialect| NotAReply::OtherDialect { dialect })
+}
+
+/// The error that a chunk of a stream tells, as the API says it where nothing is streamed.
+pub(crate) fn failure(chunk: &Value) -> Option<Value> {
+    let error = chunk.get("error").filter(|error| !error.is_null())?;
+    Some(json!({ "error": error }))
 }
 
 /// The API that writes replies of this shape, if only one does.

@@ -7,12 +7,14 @@ use toolcrib_core::{Call, Plan};
 
 use super::Anthropic;
 use crate::dialect::{Dialect, Stream};
+use crate::envelope::{self, NotAReply};
 use crate::pieces::Room;
 
 pub(super) struct Blocks {
     dialect: Anthropic,
     content: BTreeMap<u64, Block>,
     stop_reason: Option<String>,
+    failure: Option<Value>,
     room: Room,
 }
 
@@ -24,7 +26,8 @@ struct Block {
 
 impl Blocks {
     pub(super) fn new(dialect: Anthropic) -> Self {
-        Self { dialect, content: BTreeMap::new(), stop_reason: None, room: Room::default() }
+        let (content, room) = (BTreeMap::new(), Room::default());
+        Self { dialect, content, stop_reason: None, failure: None, room }
     }
 
     fn begin(&mut self, place: u64, block: &Value) {
@@ -70,6 +73,7 @@ impl Block {
 
 impl Stream for Blocks {
     fn push(&mut self, event: &Value) {
+        self.failure = self.failure.take().or_else(|| envelope::failure(event));
         let place = event.get("index").and_then(Value::as_u64).unwrap_or_default();
         match event.get("type").and_then(Value::as_str) {
             Some("content_block_start") => {
@@ -87,6 +91,9 @@ impl Stream for Blocks {
     }
 
     fn reply(&self) -> Value {
+        if let Some(failure) = &self.failure {
+            return failure.clone();
+        }
         // A stream that broke off was cut, whatever was the cause.
         let ended = self.stop_reason.as_deref().filter(|_| !self.room.is_full());
         json!({
@@ -94,6 +101,10 @@ impl Stream for Blocks {
             "content": self.content.values().map(Block::whole).collect::<Vec<_>>(),
             "stop_reason": ended.unwrap_or("max_tokens"),
         })
+    }
+
+    fn not_a_reply(&self) -> Option<NotAReply> {
+        self.dialect.not_a_reply(&self.reply())
     }
 
     fn finish(&mut self, plan: &Plan) -> Vec<Call> {

@@ -5,17 +5,20 @@ use toolcrib_core::{Call, Plan};
 
 use super::{Gemini, calls};
 use crate::dialect::{Dialect, Stream};
+use crate::envelope::{self, NotAReply};
 use crate::pieces::Room;
 
 #[derive(Default)]
 pub(super) struct Parts {
     content: Vec<Value>,
     finish_reason: Option<Value>,
+    failure: Option<Value>,
     room: Room,
 }
 
 impl Stream for Parts {
     fn push(&mut self, chunk: &Value) {
+        self.failure = self.failure.take().or_else(|| failure(chunk));
         let reason = chunk.pointer("/candidates/0/finishReason").filter(|reason| !reason.is_null());
         self.finish_reason = reason.cloned().or(self.finish_reason.take());
         let content = calls::content(chunk);
@@ -29,6 +32,9 @@ impl Stream for Parts {
     }
 
     fn reply(&self) -> Value {
+        if let Some(failure) = &self.failure {
+            return failure.clone();
+        }
         let reason = self.finish_reason.clone().unwrap_or_else(|| "MAX_TOKENS".into());
         json!({ "candidates": [{
             "content": { "role": "model", "parts": self.content },
@@ -36,7 +42,21 @@ impl Stream for Parts {
         }] })
     }
 
+    fn not_a_reply(&self) -> Option<NotAReply> {
+        Gemini.not_a_reply(&self.reply())
+    }
+
     fn finish(&mut self, plan: &Plan) -> Vec<Call> {
         Gemini.calls(plan, &self.reply())
     }
+}
+
+/// An error, or the reason why the prompt was blocked, which comes in place of candidates.
+fn failure(chunk: &Value) -> Option<Value> {
+    let blocked = || {
+        let reason = chunk.pointer("/promptFeedback/blockReason")?;
+        let is_told = !reason.is_null() && chunk.get("candidates").is_none();
+        is_told.then(|| json!({ "promptFeedback": { "blockReason": reason } }))
+    };
+    envelope::failure(chunk).or_else(blocked)
 }

@@ -6,6 +6,7 @@ use toolcrib_core::{Call, Plan};
 
 use super::OpenAiChat;
 use crate::dialect::{Dialect, Stream};
+use crate::envelope::{self, NotAReply};
 use crate::pieces::Room;
 
 pub(super) struct Deltas {
@@ -16,6 +17,7 @@ pub(super) struct Deltas {
     /// The old form of a single call.
     legacy: Option<Piece>,
     finish_reason: Option<String>,
+    failure: Option<Value>,
     room: Room,
 }
 
@@ -40,6 +42,7 @@ impl Deltas {
             calls: Vec::new(),
             legacy: None,
             finish_reason: None,
+            failure: None,
             room: Room::default(),
         }
     }
@@ -123,6 +126,7 @@ impl Piece {
 
 impl Stream for Deltas {
     fn push(&mut self, chunk: &Value) {
+        self.failure = self.failure.take().or_else(|| envelope::failure(chunk));
         let Some(choice) = chunk.get("choices").and_then(|choices| choices.get(0)) else {
             return;
         };
@@ -152,6 +156,9 @@ impl Stream for Deltas {
     }
 
     fn reply(&self) -> Value {
+        if let Some(failure) = &self.failure {
+            return failure.clone();
+        }
         let mut message = self.message.clone();
         if let Value::Object(fields) = &mut message {
             if !self.calls.is_empty() {
@@ -166,6 +173,10 @@ impl Stream for Deltas {
         let ended = self.finish_reason.as_deref().filter(|_| !self.room.is_full());
         let reason = ended.unwrap_or("length");
         json!({ "choices": [{ "index": 0, "message": message, "finish_reason": reason }] })
+    }
+
+    fn not_a_reply(&self) -> Option<NotAReply> {
+        self.dialect.not_a_reply(&self.reply())
     }
 
     fn finish(&mut self, plan: &Plan) -> Vec<Call> {

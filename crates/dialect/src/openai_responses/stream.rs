@@ -7,6 +7,7 @@ use toolcrib_core::{Call, Plan};
 
 use super::OpenAiResponses;
 use crate::dialect::{Dialect, Stream};
+use crate::envelope::{self, NotAReply};
 use crate::pieces::Room;
 
 pub(super) struct Events {
@@ -14,12 +15,14 @@ pub(super) struct Events {
     items: BTreeMap<u64, Value>,
     /// The whole response, which the last event brings.
     whole: Option<Value>,
+    failure: Option<Value>,
     room: Room,
 }
 
 impl Events {
     pub(super) fn new(dialect: OpenAiResponses) -> Self {
-        Self { dialect, items: BTreeMap::new(), whole: None, room: Room::default() }
+        let (items, room) = (BTreeMap::new(), Room::default());
+        Self { dialect, items, whole: None, failure: None, room }
     }
 
     /// The item that an event speaks of: by its place, else by its id.
@@ -70,6 +73,7 @@ impl Events {
 
 impl Stream for Events {
     fn push(&mut self, event: &Value) {
+        self.failure = self.failure.take().or_else(|| failure(event));
         match event.get("type").and_then(Value::as_str) {
             Some("response.output_item.added") => self.begin(event),
             Some("response.output_item.done") => self.end(event),
@@ -86,6 +90,9 @@ impl Stream for Events {
 
     /// The last event's response where it has items; some servers send it without.
     fn reply(&self) -> Value {
+        if let Some(failure) = &self.failure {
+            return failure.clone();
+        }
         let whole = self.whole.as_ref();
         let items = whole.and_then(|whole| whole.get("output")).and_then(Value::as_array);
         if let (Some(whole), Some(false)) = (whole, items.map(Vec::is_empty)) {
@@ -96,7 +103,24 @@ impl Stream for Events {
         json!({ "status": status, "output": self.items.values().collect::<Vec<_>>() })
     }
 
+    fn not_a_reply(&self) -> Option<NotAReply> {
+        self.dialect.not_a_reply(&self.reply())
+    }
+
     fn finish(&mut self, plan: &Plan) -> Vec<Call> {
         self.dialect.calls(plan, &self.reply())
+    }
+}
+
+/// An event of the type `error` is the error itself; that of a response which failed stands in it.
+fn failure(event: &Value) -> Option<Value> {
+    match event.get("type").and_then(Value::as_str) {
+        Some("error") => envelope::failure(event).or_else(|| Some(json!({ "error": event }))),
+        Some("response.failed") => {
+            let told = event.get("response").and_then(envelope::failure);
+            told.or_else(|| envelope::failure(event))
+        }
+        Some(_) => None,
+        None => envelope::failure(event),
     }
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use toolcrib_core::Call;
-use toolcrib_dialect::{Dialect, dialect};
+use toolcrib_dialect::{Dialect, NotAReply, dialect};
 
 use crate::fixture;
 
@@ -238,4 +238,85 @@ fn what_only_some_servers_send_is_kept_for_the_echo() {
     stream.push(&json!({"choices": [{"delta": {"content": "Hm"}, "finish_reason": "stop"}]}));
     let message = json!({"role": "assistant", "content": "Hm", "reasoning_content": "Let me see."});
     assert_eq!(dialect("openai-chat").unwrap().echo(&stream.reply()), [message]);
+}
+
+/// What each API says when it fails in the midst of a stream.
+fn failures() -> Vec<(&'static str, Value, Vec<Value>)> {
+    let error = json!({ "type": "overloaded_error", "code": 503, "message": "Overloaded" });
+    let bare = json!({ "error": error });
+    let call = |arguments: &str| json!({ "index": 0, "id": "a", "function": { "name": "now", "arguments": arguments } });
+    let item = json!({ "type": "function_call", "call_id": "a", "name": "now", "arguments": "{}" });
+    let part = json!({ "functionCall": { "name": "now", "args": {} } });
+    let begun = json!({
+        "type": "content_block_start", "index": 0,
+        "content_block": { "type": "tool_use", "id": "a", "name": "now", "input": {} },
+    });
+    let typed = json!({ "type": "error", "error": error });
+    let failed = |output: Value| {
+        let response = json!({ "status": "failed", "error": error, "output": output });
+        json!({ "type": "response.failed", "response": response })
+    };
+    let last = json!({ "choices": [{ "delta": {}, "finish_reason": "error" }], "error": error });
+    let flat = json!({
+        "type": "error", "code": "server_error", "message": "Overloaded", "param": null,
+        "sequence_number": 7,
+    });
+    let done = json!({ "type": "response.output_item.done", "output_index": 0, "item": item });
+    vec![
+        (
+            "openai-chat",
+            json!({ "choices": [{ "delta": { "tool_calls": [call("{}")] } }] }),
+            vec![bare.clone(), last, json!({ "error": "Overloaded" })],
+        ),
+        (
+            "openai-responses",
+            done,
+            vec![flat, typed.clone(), failed(json!([])), failed(json!([item])), bare.clone()],
+        ),
+        ("anthropic", begun, vec![typed]),
+        (
+            "gemini",
+            json!({ "candidates": [{ "content": { "role": "model", "parts": [part] } }] }),
+            vec![bare],
+        ),
+    ]
+}
+
+#[test]
+fn a_stream_that_ends_with_an_error_tells_it_and_calls_nothing() {
+    let plan = fixture::plan();
+    for (name, call, errors) in failures() {
+        let dialect = dialect(name).unwrap();
+        let mut stream = dialect.stream();
+        stream.push(&call);
+        assert_eq!(stream.not_a_reply(), None, "{name}");
+        assert_eq!(stream.finish(&plan).len(), 1, "{name}");
+        for error in errors {
+            for has_begun in [true, false] {
+                let mut stream = dialect.stream();
+                if has_begun {
+                    stream.push(&call);
+                }
+                stream.push(&error);
+                // Whatever comes behind it.
+                stream.push(&call);
+                stream.push(&json!({ "error": { "message": "another" } }));
+                let told = NotAReply::ApiError { message: "Overloaded".to_owned() };
+                assert_eq!(stream.not_a_reply().as_ref(), Some(&told), "{name}: {error}");
+                let reply = stream.reply();
+                assert_eq!(dialect.not_a_reply(&reply), Some(told), "{name}: {reply}");
+                assert_eq!(stream.finish(&plan), [], "{name}: {error}");
+                assert_eq!(dialect.echo(&reply), [] as [Value; 0], "{name}: {reply}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stream_whose_prompt_was_blocked_says_why() {
+    let mut stream = dialect("gemini").unwrap().stream();
+    stream.push(&json!({ "promptFeedback": { "blockReason": "SAFETY" } }));
+    let told = NotAReply::Blocked { reason: "SAFETY".to_owned() };
+    assert_eq!(stream.not_a_reply(), Some(told));
+    assert_eq!(stream.finish(&fixture::plan()), []);
 }
