@@ -9,6 +9,7 @@ mod bounds;
 mod calls;
 mod canaries;
 mod clients;
+mod consent;
 mod credentials;
 mod crib;
 mod crowd;

@@ -19,11 +19,21 @@ fn post(serving: &Serving, path: &str, lines: &[&str], body: &Value) -> Answer {
 }
 
 /// One request of the stateless revision.
-fn ask(serving: &Serving, path: &str, method: &str, mut params: Value) -> Answer {
+fn ask(serving: &Serving, path: &str, method: &str, params: Value) -> Answer {
+    ask_able(serving, (path, method), params, &json!({}))
+}
+
+/// The same of a client that says what it can.
+pub(super) fn ask_able(
+    serving: &Serving,
+    (path, method): (&str, &str),
+    mut params: Value,
+    can: &Value,
+) -> Answer {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": { "name": "t", "version": "1" },
-        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientCapabilities": can,
     });
     let named = format!("Mcp-Method: {method}");
     let about = params["name"].as_str().or_else(|| params["uri"].as_str());

@@ -208,7 +208,7 @@ fn over_mcp(serving: &Serving) -> String {
 }
 
 /// A server that says what came beside the name of a prompt or resource.
-const SHELF: &str = r#"
+pub(super) const SHELF: &str = r#"
 import json, sys
 for line in sys.stdin:
     asked = json.loads(line)
