@@ -1,6 +1,5 @@
 //! What a server takes before anybody asks much of it: time to its first answer, and memory.
 
-use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -55,12 +54,9 @@ pub async fn start(programs: &Programs, below: &Path, much: Start) -> Result<Val
         ours.push(cold(&place).await?);
     }
     let (idle, session) = idle(programs, below, much.sessions).await?;
-    forget(&programs.server)?;
-    let (installed, _) = self::idle(programs, below, 0).await?;
     Ok(json!({
         "first_answer_ms": { "direct": round(median(bare)), "ours": round(median(ours)) },
-        "rss_idle_mib": installed,
-        "rss_idle_just_built_mib": idle,
+        "rss_idle_mib": idle,
         "kib_per_idle_session": session,
         "list": list(programs, below, much.tools[0], much.lists).await?,
         "list_many": list(programs, below, much.tools[1], much.lists.div_ceil(10)).await?,
@@ -87,16 +83,6 @@ async fn first_answer(target: &Target, ask: &Ask) -> Result<(), Fault> {
         }
         tokio::time::sleep(Duration::from_micros(200)).await;
     }
-    Ok(())
-}
-
-/// Lets the kernel forget what it keeps of a program, as it has after a boot. What was just written
-/// lies there in large pieces, of which each is mapped whole, so that a program that was built a
-/// moment ago seems larger than the same one ever will again.
-fn forget(program: &Path) -> Result<(), Fault> {
-    let file = File::open(program)?;
-    file.sync_all()?;
-    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed)?;
     Ok(())
 }
 

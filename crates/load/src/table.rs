@@ -83,7 +83,6 @@ fn starts(lines: &mut String, found: &Value) {
     line(lines, "first answer after the start, ms", (direct, ours), (ratio, "under 30"));
     for (key, what, promised) in [
         ("rss_idle_mib", "memory idle, MiB", "under 20"),
-        ("rss_idle_just_built_mib", "the same of a program that was just built", "-"),
         ("kib_per_idle_session", "memory of an idle session, KiB", "at most 10"),
     ] {
         let ours = number(at(found, key));
