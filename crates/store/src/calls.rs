@@ -1,7 +1,9 @@
 //! The rows of calls, as they are written.
 
+use std::sync::Arc;
+
 use rusqlite::{Connection, OptionalExtension as _, params};
-use toolcrib_core::{Effect, Ending, ErrorKind, Finish, Planned};
+use toolcrib_core::{CallKey, Caller, Ending, ErrorKind, Fingerprint, Finish, Planned, ToolSpec};
 
 use crate::wall::Moment;
 
@@ -10,15 +12,12 @@ const LONGEST_ID: usize = 256;
 
 /// A call that is about to run.
 pub(crate) struct NewCall {
-    key: String,
+    key: CallKey,
     call_id: String,
-    tenant: String,
-    subject: String,
-    tool: String,
-    source: String,
-    effect: Effect,
-    fingerprint: String,
-    arguments: String,
+    caller: Arc<Caller>,
+    tool: Arc<ToolSpec>,
+    fingerprint: Fingerprint,
+    arguments: Fingerprint,
     planned: Moment,
 }
 
@@ -26,15 +25,12 @@ impl NewCall {
     pub(crate) fn of(call: &Planned<'_>) -> Self {
         let id = call.call_id;
         Self {
-            key: call.key.to_string(),
+            key: call.key,
             call_id: id.get(..id.floor_char_boundary(LONGEST_ID)).unwrap_or(id).to_owned(),
-            tenant: call.caller.tenant.clone(),
-            subject: call.caller.subject.clone(),
-            tool: call.tool.name.to_string(),
-            source: call.tool.origin.source.to_string(),
-            effect: call.tool.effect,
-            fingerprint: call.fingerprint.to_string(),
-            arguments: call.arguments.digest().to_string(),
+            caller: Arc::clone(call.caller),
+            tool: Arc::clone(call.tool),
+            fingerprint: call.fingerprint,
+            arguments: call.arguments.digest(),
             planned: Moment::now(),
         }
     }
@@ -48,15 +44,15 @@ impl NewCall {
         )?;
         let (ending, kind) = end.map(End::columns).unzip();
         insert.execute(params![
-            self.key,
+            self.key.to_string(),
             self.call_id,
-            self.tenant,
-            self.subject,
-            self.tool,
-            self.source,
-            self.effect.as_str(),
-            self.fingerprint,
-            self.arguments,
+            self.caller.tenant,
+            self.caller.subject,
+            self.tool.name.as_str(),
+            self.tool.origin.source.as_str(),
+            self.tool.effect.as_str(),
+            self.fingerprint.to_string(),
+            self.arguments.to_string(),
             self.planned,
             ending,
             kind.flatten(),

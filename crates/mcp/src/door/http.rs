@@ -46,7 +46,7 @@ pub struct Porch(Arc<Inner>);
 /// Who comes, and how.
 #[derive(Debug)]
 pub struct Guest {
-    pub caller: Caller,
+    pub caller: Arc<Caller>,
     /// The profile whose door it is; `None`: that of the whole crib.
     pub profile: Option<String>,
     /// Where the request stands in a trace; `None`: nobody keeps any.
@@ -108,7 +108,7 @@ impl Porch {
             let body = axum::body::to_bytes(body, self.0.room.settings.largest_request).await;
             body.map_err(|_| TOO_LARGE)
         };
-        let guest = Guest { caller, profile, trace };
+        let guest = Guest { caller: Arc::new(caller), profile, trace };
         self.0.admit(guest, head, body).await.unwrap_or_else(refused)
     }
 }
@@ -121,7 +121,6 @@ impl Inner {
         body: impl Future<Output = Result<Bytes, Refusal>>,
     ) -> Result<Response, Refusal> {
         let Guest { caller, profile, trace } = guest;
-        let caller = Arc::new(caller);
         let headers = &mut head.headers;
         let twice = |name: &HeaderName| headers.get_all(name).iter().nth(1).is_some();
         if ONCE.iter().any(twice) {

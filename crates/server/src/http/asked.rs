@@ -21,7 +21,7 @@ pub(crate) struct Asked {
     pub(crate) house: Arc<House>,
     pub(crate) method: Method,
     pub(crate) uri: Uri,
-    pub(crate) caller: Caller,
+    pub(crate) caller: Arc<Caller>,
     /// What stands for the names of the path, in their order.
     pub(crate) segments: Vec<String>,
     pub(crate) query: Query,

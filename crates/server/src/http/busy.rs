@@ -2,6 +2,7 @@
 //! bounded, so all are.
 
 use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use http::{HeaderValue, header};
@@ -21,14 +22,32 @@ pub(crate) struct Busy {
 #[derive(Default)]
 struct Now {
     all: usize,
-    by_caller: HashMap<(String, String), usize>,
+    by_caller: HashMap<Who, usize>,
 }
 
 /// A request that is under way.
 pub(crate) struct Place {
     busy: Arc<Busy>,
-    who: (String, String),
+    who: Who,
 }
+
+/// The one who asks, whatever the token may do.
+#[derive(Clone)]
+struct Who(Arc<Caller>);
+
+impl Hash for Who {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.0.tenant, &self.0.subject).hash(state);
+    }
+}
+
+impl PartialEq for Who {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.is(&other.0)
+    }
+}
+
+impl Eq for Who {}
 
 impl Busy {
     pub(crate) fn new(bounds: &Bounds) -> Self {
@@ -36,8 +55,8 @@ impl Busy {
         Self { most, per_caller, now: Mutex::default() }
     }
 
-    pub(crate) fn enter(self: &Arc<Self>, caller: &Caller) -> Result<Place, Problem> {
-        let who = (caller.tenant.clone(), caller.subject.clone());
+    pub(crate) fn enter(self: &Arc<Self>, caller: &Arc<Caller>) -> Result<Place, Problem> {
+        let who = Who(Arc::clone(caller));
         let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
         let own = now.by_caller.get(&who).copied().unwrap_or_default();
         if own >= self.per_caller {

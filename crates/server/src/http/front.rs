@@ -86,12 +86,12 @@ async fn allowed(
     parts: &Parts,
     route: &Route,
     segments: &[String],
-) -> Result<Caller, Problem> {
+) -> Result<Arc<Caller>, Problem> {
     let resource = route.resource(segments);
     let caller = house.guard.caller(&parts.headers, resource).await?;
     let Some(caller) = caller else {
         return match route.access {
-            Access::Anybody => Ok(Caller::new("", "anybody")),
+            Access::Anybody => Ok(Caller::new("", "anybody").into()),
             Access::Caller | Access::Operator => {
                 Err(refused(&house.guard.access(), resource, None))
             }

@@ -26,7 +26,7 @@ pub(crate) struct Guard {
 }
 
 struct Known {
-    name: String,
+    caller: Arc<Caller>,
     digest: [u8; 32],
 }
 
@@ -39,7 +39,7 @@ impl Guard {
     pub(crate) fn take(&self, keys: &[Key]) {
         let known = keys.iter().map(|key| {
             let digest = Sha256::digest(key.token.expose().as_bytes()).into();
-            Known { name: key.name.clone(), digest }
+            Known { caller: self.named(&key.name), digest }
         });
         *self.known.write().unwrap_or_else(PoisonError::into_inner) = known.collect();
     }
@@ -59,7 +59,7 @@ impl Guard {
         &self,
         headers: &HeaderMap,
         resource: Resource<'_>,
-    ) -> Result<Option<Caller>, Problem> {
+    ) -> Result<Option<Arc<Caller>>, Problem> {
         let access = self.access();
         let refused = |why| refused(&access, resource, Some(why));
         let presented = single(headers, &header::AUTHORIZATION)
@@ -71,12 +71,11 @@ impl Guard {
         let bearer = bearer.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
         let (_, token) = bearer.ok_or_else(|| refused("its form is not `Bearer TOKEN`"))?;
         let caller = if token.starts_with(KEY_PREFIX) {
-            access.key(token)
+            access.key(token).map(Arc::new)
         } else if token.contains('.') {
-            access.token(token, resource).await
+            access.token(token, resource).await.map(Arc::new)
         } else {
-            let owner = self.owner(token).map(|name| self.named(&name));
-            owner.ok_or(Refusal::Rejected("it is none of this server"))
+            self.owner(token).ok_or(Refusal::Rejected("it is none of this server"))
         };
         match caller {
             Ok(caller) => Ok(Some(caller)),
@@ -89,7 +88,7 @@ impl Guard {
     }
 
     /// Digests are compared, and all of them to their ends: the time tells nothing of a token.
-    fn owner(&self, token: &str) -> Option<String> {
+    fn owner(&self, token: &str) -> Option<Arc<Caller>> {
         let digest: [u8; 32] = Sha256::digest(token.as_bytes()).into();
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let mut owner = None;
@@ -97,14 +96,14 @@ impl Guard {
             let difference =
                 key.digest.iter().zip(&digest).fold(0u8, |sum, (own, its)| sum | (own ^ its));
             if std::hint::black_box(difference) == 0 {
-                owner = Some(key.name.clone());
+                owner = Some(&key.caller);
             }
         }
-        owner
+        owner.cloned()
     }
 
-    fn named(&self, subject: &str) -> Caller {
-        Caller::new(LOCAL, subject).with_scopes(self.scopes.iter().cloned())
+    fn named(&self, subject: &str) -> Arc<Caller> {
+        Caller::new(LOCAL, subject).with_scopes(self.scopes.iter().cloned()).into()
     }
 }
 

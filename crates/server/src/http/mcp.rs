@@ -73,7 +73,7 @@ fn further(asked: &Asked, profile: Option<&str>) -> Result<(), Problem> {
         })
     };
     let scope = needed(profile);
-    let mut more = asked.caller.clone();
+    let mut more = Caller::clone(&asked.caller);
     more.scopes.insert(scope.clone());
     if sees(&asked.caller) || !sees(&more) {
         return Ok(());

@@ -1,12 +1,12 @@
 //! The calls that run now and those that ended just now, of all callers: for the operator.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use toolcrib::{CallKey, Caller, Decided, Over, Progress};
+use toolcrib::{CallKey, Caller, Decided, Over, Progress, SourceId, ToolName, ToolSpec};
 
 use super::figures::outcome;
 
@@ -27,10 +27,8 @@ struct State {
 }
 
 struct Running {
-    tool: String,
-    source: String,
-    effect: &'static str,
-    who: (String, String),
+    spec: Arc<ToolSpec>,
+    caller: Arc<Caller>,
     since: Instant,
     progress: Option<Value>,
 }
@@ -40,9 +38,9 @@ struct Running {
 pub(crate) struct Ended {
     number: u64,
     key: CallKey,
-    tool: String,
-    source: Option<String>,
-    who: (String, String),
+    tool: Called,
+    source: Option<SourceId>,
+    caller: Arc<Caller>,
     outcome: &'static str,
     at: SystemTime,
     /// From the decision to the end.
@@ -52,6 +50,13 @@ pub(crate) struct Ended {
     attempts: u32,
 }
 
+/// The name that was called: that of a tool, or what a model made of it.
+#[derive(Clone)]
+enum Called {
+    Tool(ToolName),
+    As(String),
+}
+
 impl Recent {
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -59,10 +64,8 @@ impl Recent {
 
     pub(super) fn begins(&self, call: &Decided<'_>, since: Instant) {
         let running = Running {
-            tool: call.tool.spec.name.to_string(),
-            source: call.tool.spec.origin.source.to_string(),
-            effect: call.tool.spec.effect.as_str(),
-            who: who(call.caller),
+            spec: Arc::clone(&call.tool.spec),
+            caller: Arc::clone(call.caller),
             since,
             progress: None,
         };
@@ -85,9 +88,9 @@ impl Recent {
         let ended = Ended {
             number: state.last,
             key: call.key,
-            tool: cut(call.name),
-            source: call.tool.map(|tool| tool.spec.origin.source.to_string()),
-            who: who(call.caller),
+            tool: Called::of(call),
+            source: call.tool.map(|tool| tool.spec.origin.source.clone()),
+            caller: Arc::clone(call.caller),
             outcome: outcome(call.outcome),
             at: SystemTime::now(),
             took,
@@ -106,7 +109,7 @@ impl Recent {
     pub(crate) fn running(&self) -> BTreeMap<String, u64> {
         let mut counts = BTreeMap::new();
         for running in self.state().running.values() {
-            *counts.entry(running.source.clone()).or_default() += 1;
+            *counts.entry(running.spec.origin.source.to_string()).or_default() += 1;
         }
         counts
     }
@@ -134,9 +137,22 @@ impl Recent {
     }
 }
 
-/// Tenant and name.
-fn who(caller: &Caller) -> (String, String) {
-    (caller.tenant.clone(), caller.subject.clone())
+impl Called {
+    fn of(call: &Over<'_>) -> Self {
+        match call.tool {
+            Some(tool) if tool.spec.name.as_str() == call.name => {
+                Self::Tool(tool.spec.name.clone())
+            }
+            _ => Self::As(cut(call.name)),
+        }
+    }
+
+    fn as_str(&self) -> &str {
+        match self {
+            Self::Tool(name) => name.as_str(),
+            Self::As(name) => name,
+        }
+    }
 }
 
 /// The beginning of a text that somebody else wrote.
@@ -156,11 +172,11 @@ impl Running {
     fn to_json(&self, key: CallKey) -> Value {
         json!({
             "key": key,
-            "tool": self.tool,
-            "source": self.source,
-            "effect": self.effect,
-            "tenant": self.who.0,
-            "caller": self.who.1,
+            "tool": self.spec.name,
+            "source": self.spec.origin.source,
+            "effect": self.spec.effect.as_str(),
+            "tenant": self.caller.tenant,
+            "caller": self.caller.subject,
             "took_us": microseconds(self.since.elapsed()),
             "progress": self.progress,
         })
@@ -172,10 +188,10 @@ impl Ended {
         json!({
             "number": self.number,
             "key": self.key,
-            "tool": self.tool,
+            "tool": self.tool.as_str(),
             "source": self.source,
-            "tenant": self.who.0,
-            "caller": self.who.1,
+            "tenant": self.caller.tenant,
+            "caller": self.caller.subject,
             "outcome": self.outcome,
             "ended": Timestamp::try_from(self.at).ok().map(|at| at.to_string()),
             "took_us": microseconds(self.took),
