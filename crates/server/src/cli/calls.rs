@@ -85,7 +85,12 @@ fn of_record(call: &Value) -> [String; 6] {
         Some(kind) => format!("{}: {kind}", text(call, "state")),
         None => text(call, "state").to_owned(),
     };
-    let lasted = lasted.map(|lasted| format!("{lasted:.1?}")).unwrap_or_default();
+    let lasted = match lasted {
+        // The record keeps milliseconds.
+        Some(Duration::ZERO) => "under 1ms".to_owned(),
+        Some(lasted) => format!("{lasted:.1?}"),
+        None => String::new(),
+    };
     let [tool, source] = ["tool", "source"].map(|key| text(call, key).to_owned());
     [second(text(call, "planned")), tool, source, caller(call), outcome, lasted]
 }
