@@ -45,13 +45,7 @@ async fn a_full_file_refuses_what_may_change_something_until_there_is_room() {
     let store = Store::open(&scratch.file(), options).unwrap();
     let crib = crib(&store, &oracle);
     assert_eq!(kind(&run(&crib, "write").await), None);
-    let mut kept = 0;
-    for size in [100_000, 10_000, 1_000, 10] {
-        let content = |n: u32| Content::text(format!("{n}{}", "x".repeat(size)));
-        while store.keep(&Caller::local(), Arc::new(content(kept))).await.is_some() {
-            kept += 1;
-        }
-    }
+    let kept = fill(&store).await;
     assert!(kept > 9, "{kept}");
     // The last page may have room for some rows yet.
     let mut ran = 1;
@@ -101,6 +95,18 @@ async fn a_locked_file_refuses_and_an_end_that_could_not_be_written_is_written_l
     assert!(ends.iter().all(|(_, ending)| ending.is_some()), "{ends:?}");
 }
 
+/// Keeps results, smaller and smaller ones, until there is room for none; how many.
+async fn fill(store: &Store) -> u32 {
+    let mut kept = 0;
+    for size in [100_000, 10_000, 1_000, 10] {
+        let content = |n: u32| Content::text(format!("{n}{}", "x".repeat(size)));
+        while store.keep(&Caller::local(), Arc::new(content(kept))).await.is_some() {
+            kept += 1;
+        }
+    }
+    kept
+}
+
 /// Whether the store finds by itself, within a minute, that it can write again.
 async fn finds_that_it_works(store: &Store) -> bool {
     for _ in 0..1_200 {
@@ -125,13 +131,7 @@ async fn a_file_that_was_locked_or_full_is_found_to_work_again_although_nobody_w
     assert!(matches!(store.works(), Err(StoreError::Unusable { .. })));
     other.execute_batch("ROLLBACK").unwrap();
     assert!(finds_that_it_works(&store).await);
-    let mut kept = 0;
-    for size in [100_000, 10_000, 1_000, 10] {
-        let content = |n: u32| Content::text(format!("{n}{}", "x".repeat(size)));
-        while store.keep(&Caller::local(), Arc::new(content(kept))).await.is_some() {
-            kept += 1;
-        }
-    }
+    let kept = fill(&store).await;
     while kind(&run(&crib, "write").await).is_none() {}
     let works = store.works();
     assert!(matches!(works, Err(StoreError::Full { .. })), "{works:?} {kept}");
@@ -149,13 +149,7 @@ async fn a_file_that_is_full_when_it_is_opened_says_so_before_anybody_writes() {
     let (scratch, oracle) = (Scratch::new(), Oracle::default());
     let options = Options { max_bytes: Some(1024 * 1024), ..Options::default() };
     let store = Store::open(&scratch.file(), options.clone()).unwrap();
-    let mut kept = 0;
-    for size in [100_000, 10_000, 1_000, 10] {
-        let content = |n: u32| Content::text(format!("{n}{}", "x".repeat(size)));
-        while store.keep(&Caller::local(), Arc::new(content(kept))).await.is_some() {
-            kept += 1;
-        }
-    }
+    let kept = fill(&store).await;
     drop(store);
     let store = Store::open(&scratch.file(), options).unwrap();
     let works = store.works();
