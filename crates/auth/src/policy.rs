@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use toolcrib_core::{BoxFuture, Caller, Effect, Intent, Policy, ToolSpec, Verdict};
+use serde_json::json;
+use toolcrib_core::{BoxFuture, Caller, Effect, Fingerprint, Intent, Policy, ToolSpec, Verdict};
 
 use crate::scope::{Reach, of_profile, reach_by};
 
@@ -11,12 +12,15 @@ pub struct Scoped {
     /// The scope of the profile whose policy this is.
     own: Option<String>,
     inner: Arc<dyn Policy>,
+    version: Option<Fingerprint>,
 }
 
 impl Scoped {
     /// `profile`: whose policy this is; `None`: that of the whole file.
     pub fn new(profile: Option<&str>, inner: Arc<dyn Policy>) -> Self {
-        Self { own: profile.map(of_profile), inner }
+        let own = profile.map(of_profile);
+        let version = inner.version().map(|inner| Fingerprint::of(&json!([own, inner])));
+        Self { own, inner, version }
     }
 
     fn opens(&self, caller: &Caller, tool: &ToolSpec) -> bool {
@@ -39,5 +43,9 @@ impl Policy for Scoped {
         }
         let reason = "the scopes of the caller do not reach it".to_owned();
         Box::pin(std::future::ready(Verdict::Deny(reason)))
+    }
+
+    fn version(&self) -> Option<Fingerprint> {
+        self.version
     }
 }

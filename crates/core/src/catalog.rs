@@ -12,6 +12,7 @@ use toolcrib_json::schema::Schema;
 use crate::fingerprint::Fingerprint;
 use crate::memo::Memo;
 use crate::name::{SourceId, ToolName};
+use crate::plan::Again;
 use crate::spec::ToolSpec;
 use crate::tool::Tool;
 use crate::toolset::{Shelved, Toolset, owner};
@@ -30,6 +31,8 @@ pub struct Catalog {
     loaded: usize,
     /// What others computed of the tools of the sources; it goes along where one is added.
     memo: Arc<Memo>,
+    /// What was decided for those who come again.
+    again: Again,
 }
 
 /// A tool of the catalog with all that is computed once.
@@ -128,11 +131,16 @@ impl Catalog {
             reserved: self.reserved.clone(),
             loaded: self.loaded,
             memo: Arc::clone(&self.memo),
+            again: Again::default(),
         };
         let place = u32::try_from(catalog.tools.len()).ok()?;
         catalog.index.insert(listed.spec.name.clone(), place);
         catalog.tools.push(listed);
         Some(catalog)
+    }
+
+    pub(crate) fn again(&self) -> &Again {
+        &self.again
     }
 
     fn owner(&self, name: &ToolName) -> Option<&SourceId> {

@@ -1,5 +1,6 @@
 //! For one request: which tools are visible, which are forced, and why; pinned to one snapshot.
 
+mod again;
 mod decide;
 mod guidance;
 mod request;
@@ -9,6 +10,7 @@ mod standing;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+pub(crate) use again::Again;
 pub use guidance::GuidanceText;
 pub use request::{ChoiceScope, Request};
 pub use showing::{Beside, Discovery, Extra, Showing, Shown};
@@ -24,10 +26,14 @@ use showing::Plainly;
 
 /// What one request may use. Cheap to clone; the same input makes the same plan.
 #[derive(Clone)]
-pub struct Plan(Arc<Decided>);
-
-struct Decided {
+pub struct Plan {
     catalog: Arc<Catalog>,
+    decided: Arc<Decided>,
+    session: Option<Arc<str>>,
+}
+
+/// All of it that does not hold on to the snapshot.
+struct Decided {
     caller: Arc<Caller>,
     /// By place in the catalog.
     standings: Vec<Standing>,
@@ -39,7 +45,6 @@ struct Decided {
     forced: Vec<u32>,
     warnings: Vec<Warning>,
     max_calls: Option<usize>,
-    session: Option<Arc<str>>,
     run: Run,
     memo: Memo,
 }
@@ -88,7 +93,7 @@ impl Plan {
         policy: &dyn Policy,
         request: Request,
     ) -> Result<Self, PlanError> {
-        decide::plan(catalog, caller, policy, request, &Plainly)
+        decide::plan(catalog, Arc::new(caller.clone()), policy, request, &Plainly)
     }
 
     /// The same, shown as somebody decides.
@@ -99,14 +104,14 @@ impl Plan {
         request: Request,
         showing: &dyn Showing,
     ) -> Result<Self, PlanError> {
-        decide::plan(catalog, caller, policy, request, showing)
+        decide::plan(catalog, Arc::new(caller.clone()), policy, request, showing)
     }
 
     /// What the model may call, in the order of the catalog; behind it what stands beside the
     /// catalog, and then what was hidden and is shown because the run has used it, in the order
     /// of its use: so that what is shown once stays where it is.
     pub fn tools(&self) -> impl ExactSizeIterator<Item = PlannedTool<'_>> {
-        self.0
+        self.decided
             .visible
             .iter()
             .filter_map(|place| self.planned(*place))
@@ -116,7 +121,7 @@ impl Plan {
 
     /// The tools that the next reply must call, in the order of the choices.
     pub fn forced(&self) -> impl Iterator<Item = PlannedTool<'_>> {
-        self.0.forced.iter().filter_map(|place| self.planned(*place))
+        self.decided.forced.iter().filter_map(|place| self.planned(*place))
     }
 
     /// A visible tool by its name; what is not visible is not there.
@@ -125,24 +130,24 @@ impl Plan {
     }
 
     pub(crate) fn place(&self, name: &str) -> Option<u32> {
-        self.0.catalog.place(name).or_else(|| {
-            let position = self.0.beside.position(name)?;
-            u32::try_from(self.0.catalog.tools().len() + position).ok()
+        self.catalog.place(name).or_else(|| {
+            let position = self.decided.beside.position(name)?;
+            u32::try_from(self.catalog.tools().len() + position).ok()
         })
     }
 
     pub(crate) fn at(&self, place: u32) -> Option<&Listed> {
-        self.0.catalog.at(place).or_else(|| self.extra(place).map(|extra| &extra.listed))
+        self.catalog.at(place).or_else(|| self.extra(place).map(|extra| &extra.listed))
     }
 
     fn extra(&self, place: u32) -> Option<&Extra> {
-        let position = (place as usize).checked_sub(self.0.catalog.tools().len())?;
-        self.0.beside.tools.get(position)
+        let position = (place as usize).checked_sub(self.catalog.tools().len())?;
+        self.decided.beside.tools.get(position)
     }
 
     /// Whether the tool stands beside the catalog.
     pub(crate) fn is_beside(&self, tool: &Listed) -> bool {
-        self.0.beside.has(tool)
+        self.decided.beside.has(tool)
     }
 
     /// The tool that a call means: that which it names where it goes through another one.
@@ -152,23 +157,23 @@ impl Plan {
 
     /// How the tools are shown, and why.
     pub fn shown(&self) -> &Shown {
-        &self.0.shown
+        &self.decided.shown
     }
 
     /// What stands beside the catalog.
     pub fn beside(&self) -> &Beside {
-        &self.0.beside
+        &self.decided.beside
     }
 
     /// Whether the caller may call the tool at this place of the catalog, shown or not.
     pub fn shows_place(&self, place: usize) -> bool {
-        matches!(self.0.standings.get(place), Some(Standing::Visible { .. }))
+        matches!(self.decided.standings.get(place), Some(Standing::Visible { .. }))
     }
 
     /// The tools of the catalog that the caller may call, whether they are shown or not, in the
     /// order of the catalog.
     pub fn known(&self) -> impl Iterator<Item = PlannedTool<'_>> {
-        let places = 0..u32::try_from(self.0.standings.len()).unwrap_or(u32::MAX);
+        let places = 0..u32::try_from(self.decided.standings.len()).unwrap_or(u32::MAX);
         places.filter_map(|place| self.planned(place))
     }
 
@@ -183,34 +188,37 @@ impl Plan {
             let (because, exposure) = (Because::Discovery, *exposure);
             return Some(PlannedTool { listed, because, exposure, forced: false });
         }
-        let Standing::Visible { because, exposure } = *self.0.standings.get(place as usize)? else {
+        let Standing::Visible { because, exposure } =
+            *self.decided.standings.get(place as usize)?
+        else {
             return None;
         };
-        let forced = self.0.forced.contains(&place);
-        Some(PlannedTool { listed: self.0.catalog.at(place)?, because, exposure, forced })
+        let forced = self.decided.forced.contains(&place);
+        Some(PlannedTool { listed: self.catalog.at(place)?, because, exposure, forced })
     }
 
     /// The reason why a tool is in or out. For the operator: it also tells of tools that this
     /// caller may not know of. `None`: the catalog has no tool of that name.
     pub fn why(&self, name: &str) -> Option<Why> {
-        if let Some(extra) = self.0.beside.position(name).and_then(|at| self.0.beside.tools.get(at))
+        if let Some(extra) =
+            self.decided.beside.position(name).and_then(|at| self.decided.beside.tools.get(at))
         {
             return Some(self.why_extra(extra));
         }
-        let Some(place) = self.0.catalog.place(name) else {
-            let kept_out = self.0.catalog.quarantined().iter();
+        let Some(place) = self.catalog.place(name) else {
+            let kept_out = self.catalog.quarantined().iter();
             let quarantined = kept_out.rev().find(|tool| tool.spec.name.as_str() == name)?;
             return Some(Why::quarantined(quarantined));
         };
-        Some(self.why_at(place, self.0.catalog.at(place)?))
+        Some(self.why_at(place, self.catalog.at(place)?))
     }
 
     /// The reasons of the whole catalog, then those of what stands beside it, the quarantined last.
     pub fn reasons(&self) -> Vec<Why> {
-        let listed = (0u32..).zip(self.0.catalog.tools());
-        let kept_out = self.0.catalog.quarantined().iter().map(Why::quarantined);
+        let listed = (0u32..).zip(self.catalog.tools());
+        let kept_out = self.catalog.quarantined().iter().map(Why::quarantined);
         let listed = listed.map(|(place, tool)| self.why_at(place, tool));
-        let beside = self.0.beside.tools.iter().map(|extra| self.why_extra(extra));
+        let beside = self.decided.beside.tools.iter().map(|extra| self.why_extra(extra));
         listed.chain(beside).chain(kept_out).collect()
     }
 
@@ -220,9 +228,13 @@ impl Plan {
     }
 
     fn why_at(&self, place: u32, tool: &Listed) -> Why {
-        let standing =
-            self.0.standings.get(place as usize).copied().unwrap_or(Standing::Out(Out::Denied));
-        let forced = self.0.forced.contains(&place);
+        let standing = self
+            .decided
+            .standings
+            .get(place as usize)
+            .copied()
+            .unwrap_or(Standing::Out(Out::Denied));
+        let forced = self.decided.forced.contains(&place);
         Why::listed(self, tool, standing, forced)
     }
 
@@ -232,40 +244,40 @@ impl Plan {
     }
 
     pub fn warnings(&self) -> &[Warning] {
-        &self.0.warnings
+        &self.decided.warnings
     }
 
     pub fn caller(&self) -> &Arc<Caller> {
-        &self.0.caller
+        &self.decided.caller
     }
 
     pub fn catalog(&self) -> &Arc<Catalog> {
-        &self.0.catalog
+        &self.catalog
     }
 
     /// The request's own limit of calls a batch.
     pub fn max_calls(&self) -> Option<usize> {
-        self.0.max_calls
+        self.decided.max_calls
     }
 
     pub fn session(&self) -> Option<&Arc<str>> {
-        self.0.session.as_ref()
+        self.session.as_ref()
     }
 
     /// The run as it stood when the plan was made.
     pub fn run(&self) -> &Run {
-        &self.0.run
+        &self.decided.run
     }
 
     /// A value made once a plan: a dialect keeps its rendering here.
     pub fn memo<T: Send + Sync + 'static>(&self, make: impl FnOnce(&Self) -> T) -> Arc<T> {
-        self.0.memo.get(|| make(self))
+        self.decided.memo.get(|| make(self))
     }
 
     /// The visible names nearest to a wrong one, best first; looks at 2,000 names at the most.
     pub fn nearest(&self, wrong: &str) -> Vec<&ToolName> {
-        let visible = self.0.visible.iter().take(2_000);
-        let names = visible.filter_map(|place| Some(&self.0.catalog.at(*place)?.spec.name));
+        let visible = self.decided.visible.iter().take(2_000);
+        let names = visible.filter_map(|place| Some(&self.catalog.at(*place)?.spec.name));
         crate::nearest::nearest(wrong, names)
     }
 }

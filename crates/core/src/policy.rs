@@ -1,6 +1,6 @@
 //! Who may see and call what. A policy gives a verdict, always: it cannot fail open.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -56,7 +56,8 @@ pub trait Policy: Send + Sync {
 
     fn decide<'a>(&'a self, intent: Intent<'a>) -> BoxFuture<'a, Verdict>;
 
-    /// Which policy this is, for records; another one tells another. `None`: it cannot tell.
+    /// Which policy this is; another one tells another. Records name it, and as long as it is the
+    /// same, `sees` gives the same answers, so that plans may be kept. `None`: it cannot tell.
     fn version(&self) -> Option<Fingerprint> {
         None
     }
@@ -93,6 +94,12 @@ impl Policy for AskBeforeDestroying {
             Effect::Destroy => Verdict::Ask("it may destroy data".into()),
         };
         Box::pin(std::future::ready(verdict))
+    }
+
+    fn version(&self) -> Option<Fingerprint> {
+        static VERSION: LazyLock<Fingerprint> =
+            LazyLock::new(|| Fingerprint::of(&"ask before destroying".into()));
+        Some(*VERSION)
     }
 }
 

@@ -38,6 +38,12 @@ pub enum Turn {
 }
 
 impl Run {
+    /// Whether nothing has happened in it yet.
+    pub(crate) fn is_new(&self) -> bool {
+        let Memory { turn, used, checks, sources } = &*self.0;
+        *turn == 0 && used.is_empty() && checks.is_empty() && sources.is_empty()
+    }
+
     /// Takes in a call that was decided after its batch: no new turn begins with it.
     pub fn absorb_late(&mut self, response: &Response) {
         self.remember(response);

@@ -151,6 +151,14 @@ impl Crib {
         Plan::make_shown(&catalog, caller, self.executor().policy(), request, &asked)
     }
 
+    /// The same for a caller who comes with request after request: see [`Plan::make_again`].
+    pub fn plan_again(&self, caller: &Arc<Caller>, request: Request) -> Result<Plan, PlanError> {
+        let showcase = self.showcase.load();
+        let asked = Asked::of(&showcase, &request, &self.desk);
+        let catalog = self.shown(caller);
+        Plan::make_again(&catalog, caller, self.executor().policy(), request, &asked)
+    }
+
     /// Says how the tools are shown to whoever does not say it; see [`Showcase`].
     pub fn show_as(&self, showcase: Showcase) {
         if showcase.mode == Discovery::Auto {

@@ -111,4 +111,10 @@ impl Showing for Asked<'_> {
     fn beside(&self, plan: &Plan) -> Beside {
         meta::beside(plan, self.showcase.confirm, self.desk)
     }
+
+    fn is_plain(&self) -> bool {
+        self.wish.is_none()
+            && self.showcase.mode == Discovery::Direct
+            && self.showcase.confirm == Confirm::Person
+    }
 }

@@ -19,7 +19,7 @@ use crate::spec::ToolSpec;
 
 pub(super) fn plan(
     catalog: &Arc<Catalog>,
-    caller: &Caller,
+    caller: Arc<Caller>,
     policy: &dyn Policy,
     request: Request,
     showing: &dyn Showing,
@@ -31,7 +31,7 @@ pub(super) fn plan(
     // Rules 1 to 3, which do not depend on the other tools.
     let mut standings: Vec<_> = (0u32..)
         .zip(catalog.tools())
-        .map(|(place, tool)| permitted(place, &tool.spec, &wishes, caller, policy))
+        .map(|(place, tool)| permitted(place, &tool.spec, &wishes, &caller, policy))
         .collect();
 
     // Rule 4: the exclusive tool that wins is one that passed so far.
@@ -49,7 +49,7 @@ pub(super) fn plan(
     }
 
     let forced: Vec<u32> = choices.places().filter(|place| passes(&standings, *place)).collect();
-    let known = Known { catalog, standings: &standings, caller, policy };
+    let known = Known { catalog, standings: &standings, caller: &caller, policy };
     let unknown = request.disabled.iter().filter(|name| known.get(name).is_none());
     warnings.extend(unknown.map(|name| Warning::UnknownDisabled { name: name.clone() }));
     choices.warn(&known, &mut warnings);
@@ -69,9 +69,8 @@ pub(super) fn plan(
     if visible.is_empty() {
         warnings.push(Warning::NothingVisible);
     }
-    let mut plan = Plan(Arc::new(Decided {
-        catalog: Arc::clone(catalog),
-        caller: Arc::new(caller.clone()),
+    let decided = Arc::new(Decided {
+        caller,
         standings,
         visible,
         shown,
@@ -79,10 +78,11 @@ pub(super) fn plan(
         forced,
         warnings,
         max_calls: request.max_calls,
-        session: request.session,
         run: request.run,
         memo: Memo::default(),
-    }));
+    });
+    let catalog = Arc::clone(catalog);
+    let mut plan = Plan { catalog, decided, session: request.session };
     stand_beside(&mut plan, recent, showing);
     Ok(plan)
 }
@@ -91,8 +91,8 @@ pub(super) fn plan(
 fn stand_beside(plan: &mut Plan, recent: Vec<u32>, showing: &dyn Showing) {
     let beside = showing.beside(plan);
     // Nobody else holds it yet.
-    if let Some(decided) = Arc::get_mut(&mut plan.0) {
-        let first = u32::try_from(decided.catalog.tools().len()).unwrap_or(u32::MAX);
+    if let Some(decided) = Arc::get_mut(&mut plan.decided) {
+        let first = u32::try_from(plan.catalog.tools().len()).unwrap_or(u32::MAX);
         let count = u32::try_from(beside.tools.len()).unwrap_or_default();
         decided.beside = beside;
         decided.visible.extend((0..count).filter_map(|place| first.checked_add(place)));

@@ -98,6 +98,16 @@ impl Request {
         self
     }
 
+    /// Whether it wishes nothing of its own, and is the first of its run.
+    pub(crate) fn is_plain(&self) -> bool {
+        let lists = [&self.choices, &self.disabled, &self.deferred, &self.hidden];
+        lists.iter().all(|names| names.is_empty())
+            && self.choice_scope == ChoiceScope::FirstTurn
+            && self.discovery.is_none()
+            && self.max_calls.is_none()
+            && self.run.is_new()
+    }
+
     /// The request comes after these turns.
     #[must_use]
     pub fn after(mut self, run: &Run) -> Self {

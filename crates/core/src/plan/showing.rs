@@ -71,6 +71,11 @@ pub trait Showing: Send + Sync {
 
     /// What stands beside the tools of the catalog; asked once a plan, when all else is decided.
     fn beside(&self, plan: &Plan) -> Beside;
+
+    /// Whether it shows every plan in full with nothing beside it, whatever it is asked about.
+    fn is_plain(&self) -> bool {
+        false
+    }
 }
 
 /// Everything in full, and nothing beside it.
@@ -87,6 +92,10 @@ impl Showing for Plainly {
 
     fn beside(&self, _: &Plan) -> Beside {
         Beside::default()
+    }
+
+    fn is_plain(&self) -> bool {
+        true
     }
 }
 

@@ -7,6 +7,7 @@
     reason = "the lints' leave for tests does not reach the helpers of tests"
 )]
 
+mod again;
 mod away;
 mod batch;
 mod batch_faults;

@@ -80,10 +80,10 @@ async fn every_call_is_seen_once_when_it_is_decided_and_once_when_it_is_over() {
     let crib = crib(&oracle, &notes);
     let plan = crib.plan(&alice(), Request::default()).unwrap();
     crib.run(&plan, calls(&["read"])).await;
-    assert_eq!(notes.take(), [r#"allow read of alice{"n":1}"#, "read: done"]);
+    assert_eq!(notes.take(), [r#"allow read of alice{"n":1} by rules"#, "read: done"]);
     // A copy is no call of its own, and what is no tool has nothing to decide.
     crib.run(&plan, calls(&["read", "read"])).await;
-    assert_eq!(notes.take(), [r#"allow read of alice{"n":1}"#, "read: done"]);
+    assert_eq!(notes.take(), [r#"allow read of alice{"n":1} by rules"#, "read: done"]);
     crib.run(&plan, calls(&["nothing"])).await;
     assert_eq!(notes.take(), ["nothing unknown undecided: unknown_tool"]);
     for (decision, ruling, end) in [
@@ -91,11 +91,11 @@ async fn every_call_is_seen_once_when_it_is_decided_and_once_when_it_is_over() {
         (Decision::Deny { reason: "no".into() }, "deny", "denied"),
     ] {
         crib.run(&plan, calls(&["wipe"])).await;
-        let asked = r#"ask wipe of alice{"n":1} with a ticket"#;
+        let asked = r#"ask wipe of alice{"n":1} with a ticket by rules"#;
         assert_eq!(notes.take(), [asked, "wipe: pending"]);
         let ticket = crib.tickets(&alice()).await.unwrap()[0].ticket.clone();
         crib.decide(&alice(), &Run::default(), &ticket, decision).await.unwrap();
-        let decided = format!(r#"{ruling} wipe of alice{{"n":1}} with a ticket"#);
+        let decided = format!(r#"{ruling} wipe of alice{{"n":1}} with a ticket by rules"#);
         assert_eq!(notes.take(), [decided, format!("wipe: {end}")]);
     }
 }

@@ -21,7 +21,7 @@ pub trait House: Send + Sync + 'static {
     /// Decides what a request may use; `None`: no profile, all that the caller may see.
     fn plan(
         &self,
-        caller: &Caller,
+        caller: &Arc<Caller>,
         profile: Option<&str>,
         request: Request,
     ) -> Result<Plan, PlanError>;

@@ -118,11 +118,11 @@ impl House for Shown {
 
     fn plan(
         &self,
-        caller: &Caller,
+        caller: &Arc<Caller>,
         profile: Option<&str>,
         request: toolcrib::Request,
     ) -> Result<Plan, PlanError> {
-        self.crib(profile).plan(caller, request)
+        self.crib(profile).plan_again(caller, request)
     }
 
     fn run(

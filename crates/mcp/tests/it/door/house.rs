@@ -33,14 +33,14 @@ impl House for Home {
 
     fn plan(
         &self,
-        caller: &Caller,
+        caller: &Arc<Caller>,
         profile: Option<&str>,
         mut request: Request,
     ) -> Result<Plan, PlanError> {
         if profile.is_some() {
             request.disabled.clone_from(&self.left_out);
         }
-        self.crib.plan(caller, request)
+        self.crib.plan_again(caller, request)
     }
 
     fn run(

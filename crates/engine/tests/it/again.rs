@@ -1,0 +1,158 @@
+//! Plans for callers who come again.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use proptest::prelude::*;
+use serde_json::json;
+use toolcrib_core::{
+    BoxFuture, Call, Caller, Discovery, Effect, Fingerprint, Intent, Plan, Policy, RawArguments,
+    Request, ToolSpec, Toolset, Verdict,
+};
+use toolcrib_engine::Crib;
+use toolcrib_testkit::{Behaviour, Oracle, spec};
+
+/// Shows each caller the tools whose names begin with a letter of its scopes, and counts how often
+/// it is asked.
+#[derive(Default)]
+struct ByLetter {
+    asked: Arc<AtomicUsize>,
+    version: Arc<Mutex<Option<Fingerprint>>>,
+    /// A tool that nobody sees.
+    never: Arc<Mutex<Option<&'static str>>>,
+}
+
+impl Policy for ByLetter {
+    fn sees(&self, caller: &Caller, tool: &ToolSpec) -> bool {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        let never = *self.never.lock().unwrap();
+        let opens = |scope: &String| tool.name.as_str().starts_with(scope.as_str());
+        never != Some(tool.name.as_str()) && caller.scopes.iter().any(opens)
+    }
+
+    fn decide<'a>(&'a self, _: Intent<'a>) -> BoxFuture<'a, Verdict> {
+        Box::pin(std::future::ready(Verdict::Allow))
+    }
+
+    fn version(&self) -> Option<Fingerprint> {
+        *self.version.lock().unwrap()
+    }
+}
+
+const NAMES: [&str; 5] = ["alder", "ash", "beech", "birch", "cedar"];
+
+fn version(name: &str) -> Fingerprint {
+    Fingerprint::of(&json!(name))
+}
+
+fn crib(policy: ByLetter) -> Crib {
+    let oracle = Oracle::default();
+    let mut large = spec("cedar", Effect::Read);
+    large.limits.max_result_bytes = Some(10);
+    let small = NAMES.iter().filter(|name| **name != "cedar");
+    let small: Vec<_> = small.map(|name| oracle.echo(name, Effect::Read)).collect();
+    let tools = small.into_iter().chain([oracle.tool(large, Behaviour::Large(1_000))]);
+    Crib::builder().policy(policy).build_fixed(Toolset::of(tools).unwrap())
+}
+
+fn caller(number: usize, letters: &[&str]) -> Arc<Caller> {
+    let scopes = letters.iter().copied().chain(["read_result"]);
+    Caller::new("acme", format!("caller_{number}")).with_scopes(scopes).into()
+}
+
+fn visible(plan: &Plan) -> Vec<String> {
+    plan.tools().map(|tool| tool.listed.spec.name.to_string()).collect()
+}
+
+#[test]
+fn a_policy_that_says_which_one_it_is_is_asked_once_about_a_caller() {
+    let policy = ByLetter::default();
+    let (asked, said) = (Arc::clone(&policy.asked), Arc::clone(&policy.version));
+    let crib = crib(policy);
+    let asks = |caller: &Arc<Caller>, request: Request| {
+        let before = asked.load(Ordering::Relaxed);
+        crib.plan_again(caller, request).unwrap();
+        asked.load(Ordering::Relaxed) - before
+    };
+    let (ann, ben) = (caller(0, &["a"]), caller(1, &["b"]));
+    // One that cannot tell is asked anew.
+    assert_eq!([(), ()].map(|()| asks(&ann, Request::default())), [5, 5]);
+    *said.lock().unwrap() = Some(version("first"));
+    let session = Request::default().in_session("s");
+    let counts = [&ann, &ann, &ben, &ann, &ben].map(|caller| asks(caller, session.clone()));
+    assert_eq!(counts, [5, 0, 5, 0, 0]);
+    // The same caller by another request, and one of the same name who may do something else.
+    assert_eq!(asks(&Arc::new(Caller::clone(&ann)), Request::default()), 0);
+    assert_eq!(asks(&caller(0, &["a", "b"]), Request::default()), 5);
+    // Who has wishes is decided about by itself.
+    assert_eq!(asks(&ann, Request::default().disable("ash")), 5);
+    assert_eq!(asks(&ann, Request::default().show(Discovery::Lazy)), 5);
+    *said.lock().unwrap() = Some(version("second"));
+    assert_eq!([(), ()].map(|()| asks(&ann, Request::default())), [5, 0]);
+}
+
+#[test]
+fn a_snapshot_goes_with_its_last_plan() {
+    let policy = ByLetter::default();
+    *policy.version.lock().unwrap() = Some(version("first"));
+    let crib = crib(policy);
+    let plan = crib.plan_again(&caller(0, &["a"]), Request::default()).unwrap();
+    let snapshot = Arc::downgrade(plan.catalog());
+    drop(crib);
+    assert!(snapshot.upgrade().is_some());
+    drop(plan);
+    assert!(snapshot.upgrade().is_none());
+}
+
+#[tokio::test]
+async fn what_a_caller_has_besides_is_there_at_once() {
+    let policy = ByLetter::default();
+    *policy.version.lock().unwrap() = Some(version("first"));
+    let (crib, cleo) = (crib(policy), caller(0, &["c"]));
+    let plan = || crib.plan_again(&cleo, Request::default()).unwrap();
+    assert_eq!(visible(&plan()), ["cedar"]);
+    let report = crib.run(&plan(), vec![Call::new("1", "cedar", RawArguments::Absent)]).await;
+    assert!(report.responses[0].whole.is_some());
+    assert_eq!(visible(&plan()), ["cedar", "read_result"]);
+}
+
+/// What one request is like: who asks, what is wished, and under which of two policies.
+fn requests() -> impl Strategy<Value = Vec<(usize, usize, bool)>> {
+    prop::collection::vec((0..70_usize, 0..5_usize, any::<bool>()), 1..120)
+}
+
+proptest! {
+    #[test]
+    fn a_plan_for_who_comes_again_is_the_one_that_is_made_anew(requests in requests()) {
+        let policy = ByLetter::default();
+        let (said, never) = (Arc::clone(&policy.version), Arc::clone(&policy.never));
+        let crib = crib(policy);
+        for (number, wish, is_second) in requests {
+            let letters = [["a"].as_slice(), &["b"], &["a", "c"], &[]];
+            let caller = caller(number, letters[number % letters.len()]);
+            *said.lock().unwrap() = Some(version(if is_second { "second" } else { "first" }));
+            *never.lock().unwrap() = is_second.then_some("alder");
+            let request = match wish {
+                0 => Request::default().disable("ash"),
+                1 => Request::default().choose("birch"),
+                2 => Request::default().in_session(format!("s{number}")),
+                3 => Request::default().max_calls(3),
+                _ => Request::default(),
+            };
+            let (again, anew) =
+                (crib.plan_again(&caller, request.clone()), crib.plan(&caller, request));
+            match (again, anew) {
+                (Ok(again), Ok(anew)) => {
+                    prop_assert_eq!(visible(&again), visible(&anew));
+                    prop_assert_eq!(again.reasons(), anew.reasons());
+                    prop_assert_eq!(again.caller(), anew.caller());
+                    prop_assert_eq!(again.session(), anew.session());
+                    prop_assert_eq!(again.max_calls(), anew.max_calls());
+                    prop_assert_eq!(again.warnings(), anew.warnings());
+                    prop_assert_eq!(again.shown(), anew.shown());
+                }
+                (again, anew) => prop_assert_eq!(again.err(), anew.err()),
+            }
+        }
+    }
+}
