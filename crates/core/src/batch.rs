@@ -21,6 +21,7 @@ mod redeem;
 pub(crate) mod relay;
 mod run_one;
 mod watch;
+mod within;
 mod witnessed;
 
 use std::panic::AssertUnwindSafe;

@@ -99,7 +99,7 @@ impl<'a> Attempts<'a> {
         Self { tool, context, cancel, over, retries, backoff, grace, timeout, deadline }
     }
 
-    pub(super) async fn run(mut self, arguments: Arguments) -> Tries {
+    pub(super) async fn run(&mut self, arguments: Arguments) -> Tries {
         let mut was_sent = false;
         let mut attempts = Vec::with_capacity(1);
         loop {
@@ -115,7 +115,10 @@ impl<'a> Attempts<'a> {
             was_sent |= sent;
             match self.pause_before_repeating(&outcome) {
                 Some(pause) if self.context.attempt <= self.retries && self.sleep(pause).await => {}
-                _ => return Tries { outcome, ending, attempts, rest, over: self.over },
+                _ => {
+                    let over = self.over.take();
+                    return Tries { outcome, ending, attempts, rest, over };
+                }
             }
         }
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::within::within;
 use crate::limits::CribLimits;
 use crate::name::SourceId;
 
@@ -56,7 +57,7 @@ impl BatchBounds {
     pub(super) async fn place(&self, bounds: &Bounds, source: &SourceId) -> Option<Place> {
         let semaphores =
             [Arc::clone(&self.batch), self.source(bounds, source), Arc::clone(&self.tenant)];
-        tokio::time::timeout(bounds.queue, all_of(&semaphores)).await.ok().flatten()
+        within(bounds.queue, all_of(&semaphores)).await.flatten()
     }
 
     fn source(&self, bounds: &Bounds, id: &SourceId) -> Arc<Semaphore> {

@@ -4,8 +4,8 @@ use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use tokio::time::timeout;
 
+use super::within::within;
 use crate::ledger::LedgerError;
 
 /// How long the ledger may take for one answer.
@@ -15,9 +15,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) async fn asked<T>(
     asking: impl Future<Output = Result<T, LedgerError>>,
 ) -> Result<T, LedgerError> {
-    match timeout(PATIENCE, AssertUnwindSafe(asking).catch_unwind()).await {
-        Ok(Ok(answer)) => answer,
-        Ok(Err(_)) => Err(LedgerError::new("it panicked")),
-        Err(_) => Err(LedgerError::new(format!("no answer within {PATIENCE:?}"))),
+    match within(PATIENCE, AssertUnwindSafe(asking).catch_unwind()).await {
+        Some(Ok(answer)) => answer,
+        Some(Err(_)) => Err(LedgerError::new("it panicked")),
+        None => Err(LedgerError::new(format!("no answer within {PATIENCE:?}"))),
     }
 }

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use futures_util::FutureExt;
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
 use super::attempt::{Attempts, Tries};
 use super::bounds::Place;
 use super::late::Rest;
 use super::record::asked;
 use super::watch::Watch;
+use super::within::within;
 use super::witnessed::Subject;
 use super::{Batch, govern, late, once, plainly, preview};
 use crate::advice;
@@ -209,7 +210,10 @@ impl OneCall {
         let sent = SystemTime::now();
         moment::reached("dispatched");
         let mut tries = match turn {
-            Ok(_place) => Attempts::new(&self.batch, tool, self.key, watch).run(arguments).await,
+            Ok(_place) => {
+                let mut attempts = Attempts::new(&self.batch, tool, self.key, watch);
+                attempts.run(arguments).await
+            }
             Err(outcome) => Tries::none(outcome),
         };
         moment::reached("answered");
@@ -309,9 +313,9 @@ async fn decide(batch: &Batch, tool: &Listed, arguments: &Arguments) -> Verdict 
     let intent = Intent { caller: batch.plan.caller(), tool, arguments };
     let deciding = async { batch.gate.policy.decide(intent).await };
     let deciding = AssertUnwindSafe(deciding).catch_unwind();
-    match timeout(batch.gate.limits.timeout, deciding).await {
-        Ok(Ok(verdict)) => verdict,
-        Ok(Err(_)) | Err(_) => Verdict::Deny("the policy could not decide".to_owned()),
+    match within(batch.gate.limits.timeout, deciding).await {
+        Some(Ok(verdict)) => verdict,
+        Some(Err(_)) | None => Verdict::Deny("the policy could not decide".to_owned()),
     }
 }
 
