@@ -120,14 +120,14 @@ impl Egress {
     /// Sends a request once and gives the answer when its head is there. Nothing is added but what
     /// HTTP needs, and beside connecting nothing is bounded in time: that is for the caller, who
     /// may drop it at any point.
-    pub async fn exchange(
-        &self,
-        route: &Route,
+    pub fn exchange<'a>(
+        &'a self,
+        route: &'a Route,
         method: Method,
         headers: HeaderMap,
         body: Bytes,
-    ) -> Result<Streamed, EgressError> {
-        self.shared.ways.exchange(route, method, headers, body).await
+    ) -> impl Future<Output = Result<Streamed, EgressError>> + Send + use<'a> {
+        self.shared.ways.exchange(route, method, headers, body)
     }
 
     /// Sends a request once. A redirect comes back as it is.

@@ -22,7 +22,7 @@ pub(super) async fn govern(batch: &Batch, tool: &Listed, outcome: ToolOutcome) -
     let as_it_is = |outcome| Governed { outcome, whole: None };
     match outcome {
         ToolOutcome::Done(content) if size(&content) > bound => {
-            let (content, whole) = cut(batch, content, bound).await;
+            let (content, whole) = Box::pin(cut(batch, content, bound)).await;
             Governed { outcome: ToolOutcome::Done(content), whole }
         }
         ToolOutcome::Failed(mut error) => {
@@ -32,7 +32,7 @@ pub(super) async fn govern(batch: &Batch, tool: &Listed, outcome: ToolOutcome) -
             let Some(content) = error.content.take_if(|content| size(content) > bound) else {
                 return as_it_is(ToolOutcome::Failed(error));
             };
-            let (content, whole) = cut(batch, *content, bound).await;
+            let (content, whole) = Box::pin(cut(batch, *content, bound)).await;
             error.content = Some(Box::new(content));
             Governed { outcome: ToolOutcome::Failed(error), whole }
         }

@@ -139,10 +139,11 @@ impl Watched {
 
     pub(super) async fn end(self, batch: &Batch) -> Ended {
         match self.work {
-            Work::Task(task) => self.one.end(task, batch).await,
+            // Both are large, and neither is the usual end of a call that is alone.
+            Work::Task(task) => Box::pin(self.one.end(task, batch)).await,
             Work::Here(here) => match here.await {
                 Some(ended) => ended,
-                None => self.one.broke(batch).await,
+                None => Box::pin(self.one.broke(batch)).await,
             },
         }
     }

@@ -150,7 +150,7 @@ impl Calling {
 
     async fn step(&self, step: Step) -> Answered {
         match step {
-            Step::Ended(End::Called(end)) => self.ended(*end).await,
+            Step::Ended(End::Called(end)) => self.ended(&end).await,
             // Its digest is none of a call.
             Step::Ended(End::Read(_)) => Err(stale()),
             Step::Asks(running) => self.wait(running).await,
@@ -189,7 +189,7 @@ impl Calling {
         }
     }
 
-    async fn ended(&self, end: Result<Response, TicketError>) -> Answered {
+    async fn ended(&self, end: &Result<Response, TicketError>) -> Answered {
         let response = match end {
             Ok(response) => response,
             Err(error) => {
@@ -203,20 +203,20 @@ impl Calling {
                 Box::pin(self.pending(pending, response)).await
             }
             ToolOutcome::Done(_) | ToolOutcome::Failed(_) | ToolOutcome::Denied { .. } => {
-                self.told(&response)
+                self.told(response)
             }
         }
     }
 
     /// A person is needed, which may take long.
-    async fn pending(&self, pending: Pending, response: Response) -> Answered {
+    async fn pending(&self, pending: Pending, response: &Response) -> Answered {
         let stage = Stage::Parked(pending.clone());
         match self.become_task(stage) {
             Ok(answer) => answer,
             Err(_) if self.line.client.can_answer(Question::Form) => {
                 self.put_to_person(pending, response).await
             }
-            Err(_) => self.told(&response),
+            Err(_) => self.told(response),
         }
     }
 
@@ -228,7 +228,7 @@ impl Calling {
         })
     }
 
-    async fn put_to_person(&self, pending: Pending, response: Response) -> Answered {
+    async fn put_to_person(&self, pending: Pending, response: &Response) -> Answered {
         let parked = self.telling().parked(&pending.ticket).await.ok().flatten();
         let form = approval::form(&self.tool, &pending, parked.as_ref());
         if self.line.client.is_modern {
@@ -243,7 +243,7 @@ impl Calling {
         };
         match answer.ok().as_ref().and_then(approval::decision) {
             Some(decision) => self.redeem(pending.ticket, decision).await,
-            None => self.told(&response),
+            None => self.told(response),
         }
     }
 

@@ -18,11 +18,12 @@ pub(super) enum Event {
 /// The host of one call.
 pub(super) struct Voice {
     answers: Vec<Question>,
-    events: mpsc::Sender<Event>,
+    // Boxed: a channel has room for many from the start on, and most calls say nothing.
+    events: mpsc::Sender<Box<Event>>,
 }
 
 impl Voice {
-    pub(super) fn new(answers: Vec<Question>) -> (Self, mpsc::Receiver<Event>) {
+    pub(super) fn new(answers: Vec<Question>) -> (Self, mpsc::Receiver<Box<Event>>) {
         let (events, heard) = mpsc::channel(BACKLOG);
         (Self { answers, events }, heard)
     }
@@ -30,11 +31,11 @@ impl Voice {
 
 impl Host for Voice {
     fn progress(&self, _: CallKey, progress: Progress) {
-        let _ = self.events.try_send(Event::Progress(progress));
+        let _ = self.events.try_send(Box::new(Event::Progress(progress)));
     }
 
     fn log(&self, _: CallKey, entry: LogEntry) {
-        let _ = self.events.try_send(Event::Log(entry));
+        let _ = self.events.try_send(Box::new(Event::Log(entry)));
     }
 
     fn answers(&self) -> &[Question] {
@@ -44,7 +45,7 @@ impl Host for Voice {
     fn ask(&self, _: CallKey, ask: Ask) -> BoxFuture<'_, Answer> {
         Box::pin(async move {
             let (reply, answer) = oneshot::channel();
-            let sent = self.events.send(Event::Ask(ask, reply)).await;
+            let sent = self.events.send(Box::new(Event::Ask(ask, reply))).await;
             sent.map_err(|_| Unanswered::Cancelled)?;
             // Whoever was to answer has gone.
             answer.await.unwrap_or(Err(Unanswered::Cancelled))

@@ -56,7 +56,7 @@ impl End {
 pub(super) struct Running {
     pub(super) visit: Visit,
     end: BoxFuture<'static, End>,
-    events: mpsc::Receiver<Event>,
+    events: mpsc::Receiver<Box<Event>>,
     open: BTreeMap<String, Open>,
     asked: usize,
     /// Ends the call, also one that goes on without its client.
@@ -151,25 +151,32 @@ impl Running {
 
     /// May be dropped at any point: what was heard until then was passed on or is open.
     async fn listen(&mut self, line: &Line) -> Stop {
-        let mut asking = FuturesUnordered::new();
+        // Most calls ask nothing.
+        let mut asking: Option<FuturesUnordered<_>> = None;
         loop {
             tokio::select! {
                 biased;
                 () = line.gone() => return Stop::Gone,
                 heard = self.hear() => match heard {
-                    Heard::Event(Event::Progress(progress)) => line.progress(progress).await,
-                    Heard::Event(Event::Log(entry)) => line.log(entry).await,
+                    // These are rare, and large.
+                    Heard::Event(Event::Progress(progress)) => {
+                        Box::pin(line.progress(progress)).await;
+                    }
+                    Heard::Event(Event::Log(entry)) => Box::pin(line.log(entry)).await,
                     Heard::Event(Event::Ask(ask, reply)) if line.client.is_modern => {
                         self.open(ask, reply);
-                        self.open_more(line).await;
+                        Box::pin(self.open_more(line)).await;
                         return Stop::Asks;
                     }
-                    Heard::Event(Event::Ask(ask, reply)) => asking.push(async move {
-                        let _ = reply.send(line.ask(ask).await);
-                    }),
+                    Heard::Event(Event::Ask(ask, reply)) => {
+                        let asking = asking.get_or_insert_with(FuturesUnordered::new);
+                        asking.push(async move {
+                            let _ = reply.send(line.ask(ask).await);
+                        });
+                    }
                     Heard::Ended(end) => return Stop::Ended(end),
                 },
-                Some(()) = asking.next(), if !asking.is_empty() => {}
+                () = answered(&mut asking) => {}
             }
         }
     }
@@ -179,12 +186,12 @@ impl Running {
         loop {
             let heard = tokio::select! {
                 biased;
-                Some(event) = self.events.recv() => Heard::Event(event),
+                Some(event) = self.events.recv() => Heard::Event(*event),
                 // What it said last may have come after the look at its events.
                 end = &mut self.end => match self.events.try_recv() {
                     Ok(event) => {
                         self.end = Box::pin(ready(end));
-                        Heard::Event(event)
+                        Heard::Event(*event)
                     }
                     Err(_) => Heard::Ended(end),
                 },
@@ -211,7 +218,7 @@ impl Running {
     /// What was asked in the same breath goes out with the first question.
     async fn open_more(&mut self, line: &Line) {
         while let Ok(Some(event)) = timeout(BREATH, self.events.recv()).await {
-            match event {
+            match *event {
                 Event::Progress(progress) => line.progress(progress).await,
                 Event::Log(entry) => line.log(entry).await,
                 Event::Ask(ask, reply) => self.open(ask, reply),
@@ -245,6 +252,14 @@ impl Running {
         for (_, Open { reply, .. }) in std::mem::take(&mut self.open) {
             let _ = reply.send(Err(Unanswered::Unable));
         }
+    }
+}
+
+/// Resolves when one of the questions is answered.
+async fn answered(asking: &mut Option<FuturesUnordered<impl Future<Output = ()>>>) {
+    match asking {
+        Some(open) if !open.is_empty() => _ = open.next().await,
+        Some(_) | None => std::future::pending().await,
     }
 }
 

@@ -73,7 +73,8 @@ impl Guard {
         let caller = if token.starts_with(KEY_PREFIX) {
             access.key(token).map(Arc::new)
         } else if token.contains('.') {
-            access.token(token, resource).await.map(Arc::new)
+            // Large, since it may ask the issuer.
+            Box::pin(access.token(token, resource)).await.map(Arc::new)
         } else {
             self.owner(token).ok_or(Refusal::Rejected("it is none of this server"))
         };
