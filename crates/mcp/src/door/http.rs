@@ -21,7 +21,7 @@ use super::attentive::{self, Carried};
 use super::desk::{Desk, Entrance, Room};
 use super::hosts::Hosts;
 use super::once;
-use super::plain::Plain;
+use super::plain::{Plain, Remembered};
 use super::seal::Seal;
 use super::sessions::Sessions;
 
@@ -59,6 +59,7 @@ struct Inner {
     service: StreamableHttpService<Desk, Sessions>,
     seal: Seal,
     hosts: Hosts,
+    remembered: Remembered,
 }
 
 type Refusal = (StatusCode, &'static str);
@@ -78,7 +79,14 @@ impl Porch {
         let of_desk = Arc::clone(&room);
         let make = move || Ok(Desk::new(Arc::clone(&of_desk), None));
         let service = StreamableHttpService::new(make, Arc::clone(&sessions), config);
-        Self(Arc::new(Inner { room, sessions, service, seal: Seal::fresh(), hosts }))
+        Self(Arc::new(Inner {
+            room,
+            sessions,
+            service,
+            seal: Seal::fresh(),
+            hosts,
+            remembered: Remembered::default(),
+        }))
     }
 
     /// Answers one request, whose body was read.
@@ -140,7 +148,7 @@ impl Inner {
         }
         if head.method == Method::POST
             && entrance.session.is_none()
-            && let Some(plain) = Plain::read(&self.hosts, &head.headers, &body)
+            && let Some(plain) = Plain::read((&self.hosts, &self.remembered), &head.headers, &body)
         {
             return Ok(plain.answer(&self.room, entrance).await);
         }

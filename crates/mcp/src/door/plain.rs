@@ -6,7 +6,9 @@
 //! only has to be as expected.
 
 use std::fmt;
+use std::sync::Arc;
 
+use arc_swap::ArcSwapOption;
 use http::header::{ACCEPT, CONTENT_TYPE, ORIGIN};
 use http::{HeaderMap, HeaderName};
 use rmcp::model::{ClientCapabilities, ProtocolVersion, RequestId};
@@ -67,7 +69,7 @@ struct Params<'a> {
     arguments: Option<&'a RawValue>,
     cursor: Option<&'a str>,
     #[serde(borrow, rename = "_meta")]
-    meta: Meta<'a>,
+    meta: &'a RawValue,
 }
 
 /// What a request says of itself, each field once.
@@ -75,10 +77,37 @@ struct Meta<'a>(Vec<(&'a str, &'a RawValue)>);
 
 struct Id(RequestId);
 
+/// What the last client said of itself, and the capabilities that stood in it: most clients say the
+/// same with each request.
+#[derive(Default)]
+pub(super) struct Remembered(ArcSwapOption<(Box<str>, Value)>);
+
+/// Bytes of it that are remembered.
+const MOST_REMEMBERED: usize = 2_048;
+
+impl Remembered {
+    fn read(&self, meta: &str) -> Option<Said> {
+        if let Some(last) = &*self.0.load()
+            && *last.0 == *meta
+        {
+            return Some((last.1.clone(), None, None));
+        }
+        let said = serde_json::from_str::<Meta<'_>>(meta).ok()?.read()?;
+        if let ((capabilities, None, None), true) = (&said, meta.len() <= MOST_REMEMBERED) {
+            self.0.store(Some(Arc::new((meta.into(), capabilities.clone()))));
+        }
+        Some(said)
+    }
+}
+
 impl Plain {
     /// `None`: there is something about it that the SDK has to look at. `hosts`: those that a
     /// request may be addressed to.
-    pub(super) fn read(hosts: &Hosts, headers: &HeaderMap, body: &[u8]) -> Option<Self> {
+    pub(super) fn read(
+        (hosts, remembered): (&Hosts, &Remembered),
+        headers: &HeaderMap,
+        body: &[u8],
+    ) -> Option<Self> {
         let text = str::from_utf8(body).ok()?;
         let Message { jsonrpc, id: Id(id), method, params } = serde_json::from_str(text).ok()?;
         let Params { name, arguments, cursor, meta } = params;
@@ -97,7 +126,7 @@ impl Plain {
             ("tools/list", None) if arguments.is_none() => Wanted::Tools(cursor.map(str::to_owned)),
             _ => return None,
         };
-        let (capabilities, trace, key) = meta.read()?;
+        let (capabilities, trace, key) = remembered.read(meta.get())?;
         is_plain.then_some(Self { id, wanted, trace, key, capabilities })
     }
 }
@@ -236,7 +265,12 @@ fn sent_with(method: &'static str, tool: Option<&'static str>) -> (Hosts, Header
 pub(crate) fn means_one_thing(body: &[u8]) {
     for (method, tool) in [("tools/call", Some("look")), ("tools/list", None)] {
         let (hosts, headers) = sent_with(method, tool);
-        let Some(plain) = Plain::read(&hosts, &headers, body) else { continue };
+        let remembered = Remembered::default();
+        let read = || Plain::read((&hosts, &remembered), &headers, body);
+        let Some(plain) = read() else { continue };
+        let again = read().map(|again| (again.capabilities, again.trace, again.key));
+        let first = (plain.capabilities, plain.trace, plain.key.clone());
+        assert_eq!(again, Some(first), "the second time it says something else");
         let text = String::from_utf8_lossy(body);
         let whole = toolcrib_json::repair::read_strict(&text).unwrap_or_default();
         let at = |path: &str| whole.pointer(path).cloned().unwrap_or_default();
@@ -262,7 +296,7 @@ mod tests {
 
     fn read(body: &str) -> Option<Plain> {
         let (hosts, headers) = sent_with("tools/call", Some("look"));
-        Plain::read(&hosts, &headers, body.as_bytes())
+        Plain::read((&hosts, &Remembered::default()), &headers, body.as_bytes())
     }
 
     /// A call with these arguments and more of `_meta`.
@@ -282,6 +316,29 @@ mod tests {
         assert_eq!((plain.trace.as_deref(), plain.key), (Some("00-a"), Some(json!("k"))));
         assert_eq!(plain.capabilities, json!({"sampling": {}}));
         assert!(read(&call("null", "")).is_some());
+    }
+
+    #[test]
+    fn what_a_client_says_of_itself_with_each_request_is_read_once_and_means_the_same() {
+        let (hosts, headers) = sent_with("tools/call", Some("look"));
+        let remembered = Remembered::default();
+        let read = |body: &str| Plain::read((&hosts, &remembered), &headers, body.as_bytes());
+        let last = || remembered.0.load().as_ref().map(|last| last.1.clone());
+        let said = |plain: Plain| (plain.capabilities, plain.trace, plain.key);
+        let sampling = (json!({"sampling": {}}), None, None);
+        for arguments in ["{}", r#"{"a":1}"#] {
+            assert_eq!(read(&call(arguments, "")).map(said).as_ref(), Some(&sampling));
+            assert_eq!(last(), Some(json!({"sampling": {}})));
+        }
+        // What belongs to one request is never another one's.
+        let traced = (json!({"sampling": {}}), Some("00-a".to_owned()), Some(json!("k")));
+        let more = r#","traceparent":"00-a","toolcrib/idempotencyKey":"k""#;
+        assert_eq!(read(&call("{}", more)).map(said), Some(traced));
+        assert_eq!(read(&call("{}", "")).map(said), Some(sampling));
+        let other = call("{}", "").replace("sampling", "roots");
+        assert_eq!(read(&other).map(said), Some((json!({"roots": {}}), None, None)));
+        assert_eq!(last(), Some(json!({"roots": {}})));
+        assert!(read(&call("{}", r#","progressToken":1"#)).is_none());
     }
 
     #[test]
