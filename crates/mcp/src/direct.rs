@@ -89,7 +89,28 @@ impl Direct {
         trace: Option<Trace>,
     ) -> (RequestId, Vec<u8>) {
         let number = self.ids.fetch_add(1, Ordering::Relaxed);
-        let mut said = Written::with(&self.said);
+        let mut message = Written::new();
+        message.text("jsonrpc", b"\"2.0\"");
+        message.field("id", &number);
+        message.field("method", method);
+        message.object("params", |asked| {
+            for (key, value) in params.iter().filter(|(key, _)| *key != "_meta") {
+                asked.field(key, value);
+            }
+            asked.object("_meta", |said| self.say(said, context, trace, number));
+        });
+        (RequestId::Number(number), message.end())
+    }
+
+    /// What a request says of itself.
+    fn say(
+        &self,
+        said: &mut Written,
+        context: Option<&CallContext>,
+        trace: Option<Trace>,
+        number: i64,
+    ) {
+        said.all(&self.said);
         if self.is_modern {
             match context.map(CallContext::answers).unwrap_or_default() {
                 [] => said.text(said::CAPABILITIES, b"{}"),
@@ -103,17 +124,6 @@ impl Direct {
             said.field("traceparent", &trace.to_string());
         }
         said.field("progressToken", &number);
-        let mut asked = Written::new();
-        for (key, value) in params.iter().filter(|(key, _)| *key != "_meta") {
-            asked.field(key, value);
-        }
-        asked.text("_meta", &said.end());
-        let mut message = Written::new();
-        message.text("jsonrpc", b"\"2.0\"");
-        message.field("id", &number);
-        message.field("method", method);
-        message.text("params", &asked.end());
-        (RequestId::Number(number), message.end())
     }
 
     /// Sends a request and waits for its end. Dropping it loses the answer and breaks nothing.
