@@ -9,6 +9,7 @@ use toolcrib_core::{Arguments, CallContext};
 
 use crate::connection::{Connection, Waits};
 use crate::fault::{Fault, Phase};
+use crate::params::Params;
 use crate::questions::answer_all;
 use crate::settings::Timeouts;
 
@@ -19,15 +20,12 @@ const MOST_ROUNDS: usize = 10;
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
     pub(crate) method: &'static str,
-    pub(crate) params: Map<String, Value>,
+    pub(crate) params: Params,
 }
 
 impl Asked {
     pub(crate) fn tool(name: &str, arguments: Arguments) -> Self {
-        let mut params = Map::new();
-        params.insert("name".to_owned(), Value::from(name));
-        params.insert("arguments".to_owned(), arguments.into_value());
-        Self { method: "tools/call", params }
+        Self { method: "tools/call", params: Params::call(name, arguments) }
     }
 }
 

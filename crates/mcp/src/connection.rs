@@ -27,6 +27,7 @@ use crate::facts::Facts;
 use crate::fault::{Fault, Phase};
 use crate::http;
 use crate::list;
+use crate::params::Params;
 
 /// A server that has said hello.
 pub(crate) struct Connection {
@@ -72,7 +73,7 @@ pub(crate) struct Waits {
 }
 
 /// A method and its parameters.
-type Asked<'a> = (&'static str, &'a Map<String, Value>);
+type Asked<'a> = (&'static str, &'a Params);
 
 impl Connection {
     pub(crate) fn is_closed(&self) -> bool {
@@ -122,7 +123,7 @@ impl Connection {
     pub(crate) async fn request(
         &self,
         method: &'static str,
-        params: &Map<String, Value>,
+        params: &Params,
         context: Option<&CallContext>,
         waits: &Waits,
     ) -> Result<Map<String, Value>, Fault> {
@@ -148,7 +149,7 @@ impl Connection {
         waits: &Waits,
     ) -> Result<Map<String, Value>, Fault> {
         let slot = Arc::new(Slot::new(context.cloned()).of_page(list::key(method)));
-        let mut request = CustomRequest::new(method, Some(Value::Object(params.clone())));
+        let mut request = CustomRequest::new(method, Some(params.whole()));
         request.extensions.insert(Arc::clone(&slot));
         let mut options = PeerRequestOptions::default();
         if let Some(meta) = self.meta(context, trace) {

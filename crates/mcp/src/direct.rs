@@ -23,6 +23,7 @@ use crate::capabilities::{capabilities, ourselves};
 use crate::facts::Facts;
 use crate::fault::Fault;
 use crate::http::{Wire, fault};
+use crate::params::Params;
 use crate::pipes::{Writer, write};
 use crate::written::Written;
 
@@ -74,7 +75,7 @@ impl Direct {
     }
 
     /// Whether this way is open to a request.
-    pub(crate) fn takes(&self, method: &str, params: &Map<String, Value>) -> bool {
+    pub(crate) fn takes(&self, method: &str, params: &Params) -> bool {
         match self.line {
             Line::Pipe { .. } => true,
             Line::Http { .. } => method == "tools/call" && name(params).is_some(),
@@ -84,7 +85,7 @@ impl Direct {
     /// A request as it goes out, under an id that is its progress token as well.
     pub(crate) fn text(
         &self,
-        (method, params): (&str, &Map<String, Value>),
+        (method, params): (&str, &Params),
         context: Option<&CallContext>,
         trace: Option<Trace>,
     ) -> (RequestId, Vec<u8>) {
@@ -94,9 +95,7 @@ impl Direct {
         message.field("id", &number);
         message.field("method", method);
         message.object("params", |asked| {
-            for (key, value) in params.iter().filter(|(key, _)| *key != "_meta") {
-                asked.field(key, value);
-            }
+            params.write(asked);
             asked.object("_meta", |said| self.say(said, context, trace, number));
         });
         (RequestId::Number(number), message.end())
@@ -129,7 +128,7 @@ impl Direct {
     /// Sends a request and waits for its end. Dropping it loses the answer and breaks nothing.
     pub(crate) async fn exchange(
         &self,
-        asked: (&'static str, &Map<String, Value>),
+        asked: (&'static str, &Params),
         (id, text): (RequestId, Vec<u8>),
         slot: &Arc<Slot>,
         mut end: oneshot::Receiver<End>,
@@ -181,7 +180,7 @@ impl Direct {
 async fn post(
     wire: &Wire,
     url: &str,
-    (method, params): (&'static str, &Map<String, Value>),
+    (method, params): (&'static str, &Params),
     (id, text): (RequestId, Vec<u8>),
     slot: &Arc<Slot>,
 ) -> Result<(), Fault> {
@@ -192,7 +191,9 @@ async fn post(
     if let Some(name) = name(params).and_then(|name| HeaderValue::from_str(name).ok()) {
         headers.insert(NAME, name);
     }
-    wire.mirror(params, &mut headers);
+    if let (Some(tool), Some(arguments)) = (params.name(), params.arguments()) {
+        wire.mirror(tool, arguments, &mut headers);
+    }
     let posted = wire.request(url, headers, (id, Bytes::from(text)), slot).await;
     let posted = posted.map_err(|error| fault::of_http(error, slot.was_sent()))?;
     if let StreamableHttpPostResponse::Sse(mut events, _) = posted {
@@ -209,8 +210,8 @@ async fn post(
 }
 
 /// The name that a header repeats, if the header can hold it as it is.
-fn name(params: &Map<String, Value>) -> Option<&str> {
-    let name = params.get("name")?.as_str()?;
+fn name(params: &Params) -> Option<&str> {
+    let name = params.name()?;
     let is_plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic());
     (is_plain && !name.starts_with(ENCODED)).then_some(name)
 }

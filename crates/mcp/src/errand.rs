@@ -11,6 +11,7 @@ use toolcrib_core::{CallContext, Errand, ErrorKind, Note};
 
 use crate::connection::Connection;
 use crate::fault::Fault;
+use crate::params::Params;
 use crate::settings::Transport;
 
 /// Where a server is.
@@ -31,7 +32,7 @@ pub(crate) fn way(transport: &Transport) -> Vec<Note> {
 
 pub(crate) fn begin(
     connection: &Connection,
-    (method, params): (&'static str, &Map<String, Value>),
+    (method, params): (&'static str, &Params),
     context: &CallContext,
 ) -> Errand {
     let mut errand = context.errand(|| match target(method, params) {
@@ -61,13 +62,13 @@ pub(crate) fn end(mut errand: Errand, answered: &Result<Map<String, Value>, Faul
 }
 
 /// What a request names at the server, where that has few different values.
-fn target<'a>(method: &str, params: &'a Map<String, Value>) -> Option<(&'static str, &'a str)> {
+fn target<'a>(method: &str, params: &'a Params) -> Option<(&'static str, &'a str)> {
     let note = match method {
         "tools/call" => "gen_ai.tool.name",
         "prompts/get" => "gen_ai.prompt.name",
         _ => return None,
     };
-    Some((note, params.get("name")?.as_str()?))
+    Some((note, params.name()?))
 }
 
 fn error(fault: &Fault) -> Cow<'static, str> {

@@ -29,6 +29,7 @@ mod library;
 mod list;
 mod oauth;
 mod open;
+mod params;
 mod pipes;
 mod pool;
 mod questions;

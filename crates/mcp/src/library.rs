@@ -90,7 +90,7 @@ impl Books {
         if about == About::Prompt {
             params.entry("arguments").or_insert_with(|| json!({}));
         }
-        upstream.call(Asked { method: about.method(), params }, context).await
+        upstream.call(Asked { method: about.method(), params: params.into() }, context).await
     }
 }
 

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use crate::connection::{Connection, Waits};
 use crate::fault::{Fault, Phase};
+use crate::params::Params;
 
 /// Pages of one list.
 const MOST_PAGES: usize = 64;
@@ -74,7 +75,7 @@ pub(crate) async fn all(
     let waits = Waits { idle: (Phase::List, within), until: (Phase::List, until, within) };
     let mut all = Vec::new();
     let mut cursors = HashSet::new();
-    let mut params = Map::new();
+    let mut params = Params::default();
     for _ in 0..MOST_PAGES {
         let mut page = connection.request(method, &params, None, &waits).await?;
         let more = entries(page.remove(key));
@@ -90,7 +91,7 @@ pub(crate) async fn all(
         if !cursors.insert(cursor.clone()) {
             return Err(refused(format!("its list of {words} goes round in a circle")));
         }
-        params = Map::from_iter([("cursor".to_owned(), Value::String(cursor))]);
+        params = Map::from_iter([("cursor".to_owned(), Value::String(cursor))]).into();
     }
     Err(refused(format!("its list of {words} has more than {MOST_PAGES} pages")))
 }

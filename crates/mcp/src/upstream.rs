@@ -240,7 +240,7 @@ impl Upstream {
         if connection.facts.is_modern || !is_lower {
             return Ok(Map::new());
         }
-        self.call(Asked { method: "logging/setLevel", params }, context).await
+        self.call(Asked { method: "logging/setLevel", params: params.into() }, context).await
     }
 
     /// Drops a connection that is of no use any more; `false` if it was dropped before.

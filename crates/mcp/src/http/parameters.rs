@@ -93,9 +93,11 @@ fn mirrored(
 }
 
 /// Writes the headers of one call.
-pub(super) fn write(wanted: &[Mirrored], arguments: &Value, headers: &mut HeaderMap) {
+pub(super) fn write(wanted: &[Mirrored], arguments: &Map<String, Value>, headers: &mut HeaderMap) {
     for Mirrored { path, header } in wanted {
-        let argument = path.iter().try_fold(arguments, |value, key| value.get(key));
+        let mut path = path.iter();
+        let first = path.next().and_then(|key| arguments.get(key));
+        let argument = first.and_then(|first| path.try_fold(first, |value, key| value.get(key)));
         let text = match argument {
             Some(Value::String(text)) => text.clone(),
             Some(Value::Number(number)) => number.to_string(),
@@ -131,7 +133,8 @@ mod tests {
             }},
         }});
         let mut headers = HeaderMap::new();
-        write(&of(&schema).unwrap(), &json!({"region": "Zürich", "deep": {"n": 7}}), &mut headers);
+        let arguments = json!({"region": "Zürich", "deep": {"n": 7}});
+        write(&of(&schema).unwrap(), arguments.as_object().unwrap(), &mut headers);
         assert_eq!(headers["mcp-param-region"], "=?base64?WsO8cmljaA==?=");
         assert_eq!(headers["mcp-param-n"], "7");
         let odd = [

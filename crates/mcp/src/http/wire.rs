@@ -114,10 +114,14 @@ impl Wire {
     }
 
     /// Arguments that a tool wants repeated where those between can read them.
-    pub(crate) fn mirror(&self, params: &Map<String, Value>, headers: &mut HeaderMap) {
+    pub(crate) fn mirror(
+        &self,
+        tool: &str,
+        arguments: &Map<String, Value>,
+        headers: &mut HeaderMap,
+    ) {
         let mirrored = self.mirrored.lock().unwrap_or_else(PoisonError::into_inner);
-        let name = params.get("name").and_then(|name| name.as_str()).unwrap_or_default();
-        if let (Some(wanted), Some(arguments)) = (mirrored.get(name), params.get("arguments")) {
+        if let Some(wanted) = mirrored.get(tool) {
             parameters::write(wanted, arguments, headers);
         }
     }
@@ -132,8 +136,8 @@ impl Wire {
         let has_session = session.is_some();
         let mut headers = self.headers(session, custom)?;
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
-        if let Some(params) = called(&message) {
-            self.mirror(params, &mut headers);
+        if let Some((tool, arguments)) = called(&message) {
+            self.mirror(tool, arguments, &mut headers);
         }
         let body = Bytes::from(serde_json::to_vec(&message)?);
         let slot = self.calls.sending(&message);
@@ -259,11 +263,12 @@ impl Wire {
     }
 }
 
-/// The parameters of a message that calls a tool.
-fn called(message: &ClientJsonRpcMessage) -> Option<&Map<String, Value>> {
+/// Which tool a message calls, and with what.
+fn called(message: &ClientJsonRpcMessage) -> Option<(&str, &Map<String, Value>)> {
     let ClientJsonRpcMessage::Request(request) = message else { return None };
     let ClientRequest::CustomRequest(request) = &request.request else { return None };
-    request.params.as_ref().filter(|_| request.method == "tools/call")?.as_object()
+    let params = request.params.as_ref().filter(|_| request.method == "tools/call")?;
+    Some((params.get("name")?.as_str()?, params.get("arguments")?.as_object()?))
 }
 
 fn no_such_method(id: RequestId, why: &str) -> ServerJsonRpcMessage {

@@ -157,7 +157,7 @@ async fn ask(
 ) -> Result<(), Fault> {
     let until = Instant::now() + within;
     let waits = Waits { idle: (Phase::Call, within), until: (Phase::Call, until, within) };
-    connection.request(method, &of(uri), None, &waits).await.map(|_| ())
+    connection.request(method, &of(uri).into(), None, &waits).await.map(|_| ())
 }
 
 /// Holds one subscription until the task is aborted or the server refuses it.

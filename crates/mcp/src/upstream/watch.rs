@@ -41,7 +41,7 @@ pub(super) fn over(upstream: &Arc<Upstream>, connection: &Arc<Connection>) {
 async fn log_from(connection: Arc<Connection>, level: LogLevel, within: Duration) {
     let until = Instant::now() + within;
     let waits = Waits { idle: (Phase::Call, within), until: (Phase::Call, until, within) };
-    let params = Map::from_iter([("level".to_owned(), json!(level))]);
+    let params = Map::from_iter([("level".to_owned(), json!(level))]).into();
     let _ = connection.request("logging/setLevel", &params, None, &waits).await;
 }
 
