@@ -84,12 +84,13 @@ pub(crate) enum Takes {
 
 /// The row of a request and the segments that stand for its names.
 pub(crate) fn find(method: &Method, path: &str) -> Result<(&'static Route, Vec<String>), Problem> {
-    let mut others: Vec<&str> = Vec::new();
-    for route in ROUTES {
-        let Some(segments) = segments(route.path, path) else { continue };
-        if route.takes(method) {
+    for route in ROUTES.iter().filter(|route| route.takes(method)) {
+        if let Some(segments) = segments(route.path, path) {
             return Ok((route, segments?));
         }
+    }
+    let mut others: Vec<&str> = Vec::new();
+    for route in ROUTES.iter().filter(|route| segments(route.path, path).is_some()) {
         others.push(route.method);
         if route.takes_head() {
             others.push(Method::HEAD.as_str());
@@ -110,9 +111,10 @@ pub(crate) fn find(method: &Method, path: &str) -> Result<(&'static Route, Vec<S
 /// The values of the names of a path; `None`: it is another path.
 fn segments(pattern: &str, path: &str) -> Option<Result<Vec<String>, Problem>> {
     // Most rows are told apart by what they begin with.
-    let fixed = pattern.bytes().take_while(|byte| *byte != b'{');
-    if fixed.zip(path.bytes()).any(|(expected, given)| expected != given) {
-        return None;
+    match pattern.split_once('{') {
+        None => return (pattern == path).then(|| Ok(Vec::new())),
+        Some((fixed, _)) if !path.starts_with(fixed) => return None,
+        Some(_) => {}
     }
     let (mut expected, mut given) = (pattern.split('/'), path.split('/'));
     let mut values = Vec::new();
