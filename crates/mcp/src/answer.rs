@@ -11,21 +11,28 @@ use crate::text::cut;
 const MOST_PARTS: usize = 10_000;
 
 /// The end of a call, or what is wrong with the answer.
-pub(crate) fn outcome(mut result: Map<String, Value>) -> Result<ToolOutcome, Fault> {
-    let failed = result.shift_remove("isError").is_some_and(|flag| flag == Value::Bool(true));
-    result.shift_remove("resultType");
-    let blocks = match result.shift_remove("content") {
-        Some(Value::Array(blocks)) if blocks.len() <= MOST_PARTS => blocks,
-        Some(_) => return Err(Fault::Unreadable("its content is no list, or too long a one")),
-        // The first revisions demand it; a structured result alone is good enough.
-        None => Vec::new(),
-    };
-    let structured = result.shift_remove("structuredContent");
-    let mut parts: Vec<_> = blocks.into_iter().map(part).collect();
+pub(crate) fn outcome(result: Map<String, Value>) -> Result<ToolOutcome, Fault> {
+    let (mut failed, mut structured, mut extra) = (false, None, Map::new());
+    // The first revisions demand content; a structured result alone is good enough.
+    let mut parts = Vec::new();
+    for (key, value) in result {
+        match (key.as_str(), value) {
+            ("isError", flag) => failed = flag == Value::Bool(true),
+            ("resultType", _) => {}
+            ("content", Value::Array(blocks)) if blocks.len() <= MOST_PARTS => {
+                parts = blocks.into_iter().map(part).collect();
+            }
+            ("content", _) => {
+                return Err(Fault::Unreadable("its content is no list, or too long a one"));
+            }
+            ("structuredContent", value) => structured = Some(value),
+            (_, value) => _ = extra.insert(key, value),
+        }
+    }
     if let (true, Some(structured)) = (parts.is_empty(), &structured) {
         parts.push(Part::text(structured.to_string()));
     }
-    let content = Content { parts, structured, extra: result, ..Content::default() };
+    let content = Content { parts, structured, extra, ..Content::default() };
     if !failed {
         return Ok(ToolOutcome::Done(content));
     }

@@ -99,6 +99,10 @@ impl<'de> Visitor<'de> for Folding<'_> {
 }
 
 fn is_deeper_than(text: &[u8], most: usize) -> bool {
+    // Most messages have fewer brackets than that.
+    if text.iter().filter(|byte| matches!(byte, b'{' | b'[')).count() <= most {
+        return false;
+    }
     let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
     for byte in text {
         if in_string {
