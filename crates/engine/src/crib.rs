@@ -1,25 +1,25 @@
 //! The whole tool layer behind one handle.
 
+mod builder;
 mod tools;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use arc_swap::{ArcSwap, ArcSwapOption};
+use arc_swap::{ArcSwap, ArcSwapOption, Guard};
 use toolcrib_core::{
-    AskBeforeDestroying, Assembly, BatchOptions, BoxFuture, Call, Caller, Catalog, Conflict,
-    Content, CribLimits, Decision, Discovery, Executor, Fields, Following, Inquiry, Ledger,
-    LedgerError, Parked, Plan, PlanError, Policy, Redemption, Report, Request, Response,
-    ResultHandle, Run, Said, Shelf, Source, SourceId, Stock, TicketError, TicketId, Tool,
-    ToolError, Toolset, Visitor, Witness,
+    BatchOptions, BoxFuture, Call, Caller, Catalog, Conflict, Content, CribLimits, Decision,
+    Discovery, Executor, Fields, Following, Inquiry, LedgerError, Parked, Plan, PlanError, Policy,
+    Redemption, Report, Request, Response, ResultHandle, Run, Said, SourceId, Stock, TicketError,
+    TicketId, Tool, ToolError, Toolset, Visitor,
 };
 
-use crate::catalog::{Judge, LOAD_DEADLINE, Placed, Publisher, SourceState};
+use crate::catalog::{Placed, SourceState};
 use crate::discovery::{self, Asked, Away, Desk, Findings, Meaning, Search, Showcase};
-use crate::ledger::MemoryLedger;
 use crate::reading::Reading;
+pub use builder::CribBuilder;
 use tools::Tools;
 
 /// Gathers tools, plans requests, runs calls. Cheap to clone; clones are the same crib.
@@ -31,6 +31,8 @@ pub struct Crib {
     /// The sources that the policy leaves, if it names some; `None`: any.
     only: Arc<ArcSwapOption<BTreeSet<SourceId>>>,
     showcase: Arc<ArcSwap<Showcase>>,
+    /// The number of the showcase, which no other has.
+    shown_as: Arc<AtomicU64>,
     desk: Arc<Desk>,
     /// Whether this crib or a view of it decides by counted tokens.
     weighs: Arc<AtomicBool>,
@@ -145,18 +147,23 @@ impl Crib {
 
     /// Decides what one request may use.
     pub fn plan(&self, caller: &Caller, request: Request) -> Result<Plan, PlanError> {
-        let showcase = self.showcase.load();
-        let asked = Asked::of(&showcase, &request, &self.desk);
+        let (number, showcase) = self.shows();
+        let asked = Asked::of((number, &showcase), &request, &self.desk);
         let catalog = self.shown(caller);
         Plan::make_shown(&catalog, caller, self.executor().policy(), request, &asked)
     }
 
     /// The same for a caller who comes with request after request: see [`Plan::make_again`].
     pub fn plan_again(&self, caller: &Arc<Caller>, request: Request) -> Result<Plan, PlanError> {
-        let showcase = self.showcase.load();
-        let asked = Asked::of(&showcase, &request, &self.desk);
+        let (number, showcase) = self.shows();
+        let asked = Asked::of((number, &showcase), &request, &self.desk);
         let catalog = self.shown(caller);
         Plan::make_again(&catalog, caller, self.executor().policy(), request, &asked)
+    }
+
+    fn shows(&self) -> (u64, Guard<Arc<Showcase>>) {
+        // In this order: a showcase is there before its number is.
+        (self.shown_as.load(Ordering::Acquire), self.showcase.load())
     }
 
     /// Says how the tools are shown to whoever does not say it; see [`Showcase`].
@@ -165,6 +172,7 @@ impl Crib {
             self.weighs.store(true, Ordering::Relaxed);
         }
         self.showcase.store(Arc::new(showcase));
+        self.shown_as.store(number(), Ordering::Release);
     }
 
     /// Wakes whoever waits for a change of the tools: they are shown in another way.
@@ -309,6 +317,7 @@ impl Crib {
     #[must_use]
     pub fn named(&self, profile: &str) -> Self {
         let crib = self.with(self.executor().named(profile), self.only.load_full());
+        // Nobody else has it yet, and its number is its own.
         crib.showcase.store(self.showcase.load_full());
         crib
     }
@@ -327,7 +336,8 @@ impl Crib {
         let sources = tools.clone();
         let absent = move || sources.absent();
         let desk = Desk::new(Arc::clone(&executor), shows, means, (catalog, absent));
-        Self { tools, executor, reading, only, showcase, desk, weighs, meaning }
+        let shown_as = Arc::new(AtomicU64::new(number()));
+        Self { tools, executor, reading, only, showcase, shown_as, desk, weighs, meaning }
     }
 
     fn with(&self, executor: Executor, only: Option<Arc<BTreeSet<SourceId>>>) -> Self {
@@ -377,144 +387,10 @@ impl Crib {
     }
 }
 
-/// A crib in the making: `build` starts the sources.
-pub struct CribBuilder {
-    sources: Vec<Placed>,
-    policy: Arc<dyn Policy>,
-    ledger: Arc<dyn Ledger>,
-    limits: CribLimits,
-    judge: Judge,
-    witness: Option<Arc<dyn Witness>>,
-    showcase: Showcase,
-}
-
-impl Default for CribBuilder {
-    fn default() -> Self {
-        Self {
-            sources: Vec::new(),
-            policy: Arc::new(AskBeforeDestroying),
-            ledger: Arc::new(MemoryLedger::default()),
-            limits: CribLimits::default(),
-            judge: Box::new(|_, _| None),
-            witness: None,
-            showcase: Showcase::default(),
-        }
-    }
-}
-
-impl CribBuilder {
-    /// Adds a source; the order decides between equal names when the sources start.
-    #[must_use]
-    pub fn source(self, id: &str, source: impl Source + 'static) -> Self {
-        self.source_within(id, source, LOAD_DEADLINE)
-    }
-
-    /// Adds a source with a deadline for its lists.
-    #[must_use]
-    pub fn source_within(
-        self,
-        id: &str,
-        source: impl Source + 'static,
-        deadline: Duration,
-    ) -> Self {
-        self.placed((SourceId::new(id), Arc::new(source), deadline))
-    }
-
-    /// Adds a source that others hold too.
-    #[must_use]
-    pub fn placed(mut self, source: Placed) -> Self {
-        self.sources.push(source);
-        self
-    }
-
-    #[must_use]
-    pub fn policy(mut self, policy: impl Policy + 'static) -> Self {
-        self.policy = Arc::new(policy);
-        self
-    }
-
-    #[must_use]
-    pub fn ledger(mut self, ledger: Arc<dyn Ledger>) -> Self {
-        self.ledger = ledger;
-        self
-    }
-
-    #[must_use]
-    pub fn limits(mut self, limits: CribLimits) -> Self {
-        self.limits = limits;
-        self
-    }
-
-    /// Has somebody see what is decided and how calls end.
-    #[must_use]
-    pub fn witness(mut self, witness: Arc<dyn Witness>) -> Self {
-        self.witness = Some(witness);
-        self
-    }
-
-    /// How the tools are shown to whoever does not say it.
-    #[must_use]
-    pub fn showcase(mut self, showcase: Showcase) -> Self {
-        self.showcase = showcase;
-        self
-    }
-
-    /// Has every tool of every list judged before it is used: `Lock::judge` for a pin file.
-    #[must_use]
-    pub fn judge(mut self, judge: Judge) -> Self {
-        self.judge = judge;
-        self
-    }
-
-    /// Loads all sources, each within its deadline, and follows their changes. Must be called
-    /// within a tokio runtime.
-    pub async fn build(self) -> Crib {
-        let crib = self.open();
-        crib.start().await;
-        crib
-    }
-
-    /// A crib whose sources have not begun: `Crib::start` loads them, and meanwhile whatever is
-    /// there can be used.
-    pub fn open(self) -> Crib {
-        let (executor, reading) = gate(self.policy, self.ledger, self.limits, self.witness);
-        let publisher = Publisher::new(self.sources, self.judge);
-        let crib = Crib::put_together(
-            Tools::Published(publisher),
-            shared(executor),
-            reading,
-            Arc::default(),
-        );
-        crib.show_as(self.showcase);
-        crib
-    }
-
-    /// A crib of one set that never changes: no source is started, and no runtime is needed.
-    pub fn build_fixed(self, tools: Toolset) -> Crib {
-        let (executor, reading) = gate(self.policy, self.ledger, self.limits, self.witness);
-        let previous = &Catalog::default();
-        let assembly = Assembly { previous, settled: false, judge: &*self.judge };
-        let catalog = assembly.assemble([Shelf { source: SourceId::code(), tools, stale: false }]);
-        let tools = Tools::Fixed(Arc::new(catalog));
-        let crib = Crib::put_together(tools, shared(executor), reading, Arc::default());
-        crib.show_as(self.showcase);
-        crib
-    }
-}
-
-fn gate(
-    policy: Arc<dyn Policy>,
-    ledger: Arc<dyn Ledger>,
-    limits: CribLimits,
-    witness: Option<Arc<dyn Witness>>,
-) -> (Executor, Option<Arc<Reading>>) {
-    let reading = Reading::of(&ledger);
-    let executor = Executor::new(policy, ledger, limits).seen_by(witness);
-    let executor = match &reading {
-        Some(reading) => executor.reading_by(reading.spec()),
-        None => executor,
-    };
-    (executor, reading)
+/// A number for a showcase.
+fn number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 fn shared(executor: Executor) -> Arc<ArcSwap<Executor>> {

@@ -65,11 +65,17 @@ pub(crate) struct Asked<'a> {
     /// Whether the model API holds definitions back by itself.
     pub(crate) defers: bool,
     pub(crate) desk: &'a Arc<Desk>,
+    /// No other showcase, of this crib or another, has this number.
+    pub(crate) number: u64,
 }
 
 impl<'a> Asked<'a> {
-    pub(crate) fn of(showcase: &'a Showcase, request: &Request, desk: &'a Arc<Desk>) -> Self {
-        Self { showcase, wish: request.discovery, defers: request.defers, desk }
+    pub(crate) fn of(
+        (number, showcase): (u64, &'a Showcase),
+        request: &Request,
+        desk: &'a Arc<Desk>,
+    ) -> Self {
+        Self { showcase, wish: request.discovery, defers: request.defers, desk, number }
     }
 }
 
@@ -112,9 +118,9 @@ impl Showing for Asked<'_> {
         meta::beside(plan, self.showcase.confirm, self.desk)
     }
 
-    fn is_plain(&self) -> bool {
-        self.wish.is_none()
-            && self.showcase.mode == Discovery::Direct
-            && self.showcase.confirm == Confirm::Person
+    fn way(&self) -> Option<u64> {
+        // What is weighed changes when its tokens are counted.
+        let is_steady = self.showcase.mode != Discovery::Auto && !self.defers;
+        (is_steady && self.wish.is_none()).then_some(self.number)
     }
 }

@@ -16,29 +16,32 @@ const MOST: usize = 64;
 /// What was decided for the callers of one snapshot. It belongs to the snapshot and knows nothing
 /// of it, so that it goes with it.
 #[derive(Default)]
-pub(crate) struct Again(Mutex<VecDeque<(Fingerprint, Arc<Decided>)>>);
+pub(crate) struct Again(Mutex<VecDeque<(Rules, Arc<Decided>)>>);
+
+/// What was decided by: the version of the policy, and the way of showing.
+type Rules = (Fingerprint, u64);
 
 impl Again {
-    fn find(&self, policy: Fingerprint, caller: &Arc<Caller>) -> Option<Arc<Decided>> {
+    fn find(&self, rules: Rules, caller: &Arc<Caller>) -> Option<Arc<Decided>> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_same = |other: &Arc<Caller>| Arc::ptr_eq(other, caller) || other == caller;
-        let found = known.iter().find(|(of, plan)| *of == policy && is_same(&plan.caller));
+        let found = known.iter().find(|(of, plan)| *of == rules && is_same(&plan.caller));
         found.map(|(_, decided)| Arc::clone(decided))
     }
 
-    fn keep(&self, policy: Fingerprint, decided: &Arc<Decided>) {
+    fn keep(&self, rules: Rules, decided: &Arc<Decided>) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() == MOST {
             known.pop_front();
         }
-        known.push_back((policy, Arc::clone(decided)));
+        known.push_back((rules, Arc::clone(decided)));
     }
 }
 
 impl Plan {
     /// The same as [`Plan::make_shown`] for a caller who may come again. What was decided before
-    /// holds where nothing but the session can differ: the request has no wishes, all is shown in
-    /// full, and the policy says which one it is.
+    /// holds where nothing but the session can differ: the request has no wishes, and the policy
+    /// and the way of showing say which ones they are.
     pub fn make_again(
         catalog: &Arc<Catalog>,
         caller: &Arc<Caller>,
@@ -46,14 +49,14 @@ impl Plan {
         request: Request,
         showing: &dyn Showing,
     ) -> Result<Self, PlanError> {
-        let version = policy.version().filter(|_| request.is_plain() && showing.is_plain());
-        let known = version.and_then(|version| catalog.again().find(version, caller));
+        let rules = policy.version().zip(showing.way()).filter(|_| request.is_plain());
+        let known = rules.and_then(|rules| catalog.again().find(rules, caller));
         if let Some(decided) = known {
             return Ok(Self { catalog: Arc::clone(catalog), decided, session: request.session });
         }
         let plan = decide::plan(catalog, Arc::clone(caller), policy, request, showing)?;
-        if let Some(version) = version {
-            catalog.again().keep(version, &plan.decided);
+        if let Some(rules) = rules {
+            catalog.again().keep(rules, &plan.decided);
         }
         Ok(plan)
     }

@@ -72,9 +72,10 @@ pub trait Showing: Send + Sync {
     /// What stands beside the tools of the catalog; asked once a plan, when all else is decided.
     fn beside(&self, plan: &Plan) -> Beside;
 
-    /// Whether it shows every plan in full with nothing beside it, whatever it is asked about.
-    fn is_plain(&self) -> bool {
-        false
+    /// Which way of showing this is, of all that there are for a snapshot, if it shows what is the
+    /// same in the same way each time. `None`: it may not.
+    fn way(&self) -> Option<u64> {
+        None
     }
 }
 
@@ -94,8 +95,8 @@ impl Showing for Plainly {
         Beside::default()
     }
 
-    fn is_plain(&self) -> bool {
-        true
+    fn way(&self) -> Option<u64> {
+        Some(0)
     }
 }
 

@@ -6,10 +6,12 @@ use std::sync::{Arc, Mutex};
 use proptest::prelude::*;
 use serde_json::json;
 use toolcrib_core::{
-    BoxFuture, Call, Caller, Discovery, Effect, Fingerprint, Intent, Plan, Policy, RawArguments,
-    Request, ToolSpec, Toolset, Verdict,
+    BoxFuture, Call, Caller, CribLimits, Discovery, Effect, Fingerprint, Intent, Plan, Policy,
+    RawArguments, Request, ToolSpec, Toolset, Verdict,
 };
 use toolcrib_engine::Crib;
+use toolcrib_engine::discovery::Showcase;
+use toolcrib_engine::rules::Patterns;
 use toolcrib_testkit::{Behaviour, Oracle, spec};
 
 /// Shows each caller the tools whose names begin with a letter of its scopes, and counts how often
@@ -60,6 +62,11 @@ fn caller(number: usize, letters: &[&str]) -> Arc<Caller> {
     Caller::new("acme", format!("caller_{number}")).with_scopes(scopes).into()
 }
 
+fn lazy() -> Showcase {
+    let eager = Patterns::read(&["a*"]).unwrap();
+    Showcase { mode: Discovery::Lazy, eager, ..Showcase::default() }
+}
+
 fn visible(plan: &Plan) -> Vec<String> {
     plan.tools().map(|tool| tool.listed.spec.name.to_string()).collect()
 }
@@ -87,21 +94,42 @@ fn a_policy_that_says_which_one_it_is_is_asked_once_about_a_caller() {
     // Who has wishes is decided about by itself.
     assert_eq!(asks(&ann, Request::default().disable("ash")), 5);
     assert_eq!(asks(&ann, Request::default().show(Discovery::Lazy)), 5);
+    // Shown in another way, or under another policy.
+    crib.show_as(lazy());
+    assert_eq!([(), ()].map(|()| asks(&ann, Request::default())), [5, 0]);
+    assert_eq!([(), ()].map(|()| asks(&ann, Request::default().api_defers(true))), [5, 5]);
     *said.lock().unwrap() = Some(version("second"));
     assert_eq!([(), ()].map(|()| asks(&ann, Request::default())), [5, 0]);
 }
 
 #[test]
 fn a_snapshot_goes_with_its_last_plan() {
+    for showcase in [Showcase::default(), lazy()] {
+        let policy = ByLetter::default();
+        *policy.version.lock().unwrap() = Some(version("first"));
+        let crib = crib(policy);
+        crib.show_as(showcase);
+        let plan = crib.plan_again(&caller(0, &["a", "b"]), Request::default()).unwrap();
+        let snapshot = Arc::downgrade(plan.catalog());
+        drop(crib);
+        assert!(snapshot.upgrade().is_some());
+        drop(plan);
+        assert!(snapshot.upgrade().is_none());
+    }
+}
+
+#[tokio::test]
+async fn other_rules_hold_from_the_next_plan_on() {
     let policy = ByLetter::default();
     *policy.version.lock().unwrap() = Some(version("first"));
-    let crib = crib(policy);
-    let plan = crib.plan_again(&caller(0, &["a"]), Request::default()).unwrap();
-    let snapshot = Arc::downgrade(plan.catalog());
-    drop(crib);
-    assert!(snapshot.upgrade().is_some());
-    drop(plan);
-    assert!(snapshot.upgrade().is_none());
+    let (crib, ann) = (crib(policy), caller(0, &["a"]));
+    let plan = || visible(&crib.plan_again(&ann, Request::default()).unwrap());
+    assert_eq!(plan(), ["alder", "ash"]);
+    let stricter = ByLetter::default();
+    *stricter.version.lock().unwrap() = Some(version("second"));
+    *stricter.never.lock().unwrap() = Some("ash");
+    crib.replace([], Arc::new(stricter), CribLimits::default()).await;
+    assert_eq!(plan(), ["alder"]);
 }
 
 #[tokio::test]
@@ -116,9 +144,11 @@ async fn what_a_caller_has_besides_is_there_at_once() {
     assert_eq!(visible(&plan()), ["cedar", "read_result"]);
 }
 
-/// What one request is like: who asks, what is wished, and under which of two policies.
-fn requests() -> impl Strategy<Value = Vec<(usize, usize, bool)>> {
-    prop::collection::vec((0..70_usize, 0..5_usize, any::<bool>()), 1..120)
+/// What one request is like: who asks, what is wished, under which of two policies, and in which of
+/// two ways the tools are shown from then on, if that changes.
+fn requests() -> impl Strategy<Value = Vec<(usize, usize, bool, Option<bool>)>> {
+    let changes = prop::option::weighted(0.1, any::<bool>());
+    prop::collection::vec((0..70_usize, 0..5_usize, any::<bool>(), changes), 1..120)
 }
 
 proptest! {
@@ -127,7 +157,10 @@ proptest! {
         let policy = ByLetter::default();
         let (said, never) = (Arc::clone(&policy.version), Arc::clone(&policy.never));
         let crib = crib(policy);
-        for (number, wish, is_second) in requests {
+        for (number, wish, is_second, change) in requests {
+            if let Some(is_lazy) = change {
+                crib.show_as(if is_lazy { lazy() } else { Showcase::default() });
+            }
             let letters = [["a"].as_slice(), &["b"], &["a", "c"], &[]];
             let caller = caller(number, letters[number % letters.len()]);
             *said.lock().unwrap() = Some(version(if is_second { "second" } else { "first" }));
@@ -150,6 +183,7 @@ proptest! {
                     prop_assert_eq!(again.max_calls(), anew.max_calls());
                     prop_assert_eq!(again.warnings(), anew.warnings());
                     prop_assert_eq!(again.shown(), anew.shown());
+                    prop_assert_eq!(&again.beside().finder, &anew.beside().finder);
                 }
                 (again, anew) => prop_assert_eq!(again.err(), anew.err()),
             }

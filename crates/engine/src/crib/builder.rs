@@ -1,0 +1,156 @@
+//! A crib in the making.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use toolcrib_core::{
+    AskBeforeDestroying, Assembly, Catalog, CribLimits, Executor, Ledger, Policy, Shelf, Source,
+    SourceId, Toolset, Witness,
+};
+
+use super::tools::Tools;
+use super::{Crib, shared};
+use crate::catalog::{Judge, LOAD_DEADLINE, Placed, Publisher};
+use crate::discovery::Showcase;
+use crate::ledger::MemoryLedger;
+use crate::reading::Reading;
+
+/// A crib in the making: `build` starts the sources.
+pub struct CribBuilder {
+    sources: Vec<Placed>,
+    policy: Arc<dyn Policy>,
+    ledger: Arc<dyn Ledger>,
+    limits: CribLimits,
+    judge: Judge,
+    witness: Option<Arc<dyn Witness>>,
+    showcase: Showcase,
+}
+
+impl Default for CribBuilder {
+    fn default() -> Self {
+        Self {
+            sources: Vec::new(),
+            policy: Arc::new(AskBeforeDestroying),
+            ledger: Arc::new(MemoryLedger::default()),
+            limits: CribLimits::default(),
+            judge: Box::new(|_, _| None),
+            witness: None,
+            showcase: Showcase::default(),
+        }
+    }
+}
+
+impl CribBuilder {
+    /// Adds a source; the order decides between equal names when the sources start.
+    #[must_use]
+    pub fn source(self, id: &str, source: impl Source + 'static) -> Self {
+        self.source_within(id, source, LOAD_DEADLINE)
+    }
+
+    /// Adds a source with a deadline for its lists.
+    #[must_use]
+    pub fn source_within(
+        self,
+        id: &str,
+        source: impl Source + 'static,
+        deadline: Duration,
+    ) -> Self {
+        self.placed((SourceId::new(id), Arc::new(source), deadline))
+    }
+
+    /// Adds a source that others hold too.
+    #[must_use]
+    pub fn placed(mut self, source: Placed) -> Self {
+        self.sources.push(source);
+        self
+    }
+
+    #[must_use]
+    pub fn policy(mut self, policy: impl Policy + 'static) -> Self {
+        self.policy = Arc::new(policy);
+        self
+    }
+
+    #[must_use]
+    pub fn ledger(mut self, ledger: Arc<dyn Ledger>) -> Self {
+        self.ledger = ledger;
+        self
+    }
+
+    #[must_use]
+    pub fn limits(mut self, limits: CribLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Has somebody see what is decided and how calls end.
+    #[must_use]
+    pub fn witness(mut self, witness: Arc<dyn Witness>) -> Self {
+        self.witness = Some(witness);
+        self
+    }
+
+    /// How the tools are shown to whoever does not say it.
+    #[must_use]
+    pub fn showcase(mut self, showcase: Showcase) -> Self {
+        self.showcase = showcase;
+        self
+    }
+
+    /// Has every tool of every list judged before it is used: `Lock::judge` for a pin file.
+    #[must_use]
+    pub fn judge(mut self, judge: Judge) -> Self {
+        self.judge = judge;
+        self
+    }
+
+    /// Loads all sources, each within its deadline, and follows their changes. Must be called
+    /// within a tokio runtime.
+    pub async fn build(self) -> Crib {
+        let crib = self.open();
+        crib.start().await;
+        crib
+    }
+
+    /// A crib whose sources have not begun: `Crib::start` loads them, and meanwhile whatever is
+    /// there can be used.
+    pub fn open(self) -> Crib {
+        let (executor, reading) = gate(self.policy, self.ledger, self.limits, self.witness);
+        let publisher = Publisher::new(self.sources, self.judge);
+        let crib = Crib::put_together(
+            Tools::Published(publisher),
+            shared(executor),
+            reading,
+            Arc::default(),
+        );
+        crib.show_as(self.showcase);
+        crib
+    }
+
+    /// A crib of one set that never changes: no source is started, and no runtime is needed.
+    pub fn build_fixed(self, tools: Toolset) -> Crib {
+        let (executor, reading) = gate(self.policy, self.ledger, self.limits, self.witness);
+        let previous = &Catalog::default();
+        let assembly = Assembly { previous, settled: false, judge: &*self.judge };
+        let catalog = assembly.assemble([Shelf { source: SourceId::code(), tools, stale: false }]);
+        let tools = Tools::Fixed(Arc::new(catalog));
+        let crib = Crib::put_together(tools, shared(executor), reading, Arc::default());
+        crib.show_as(self.showcase);
+        crib
+    }
+}
+
+fn gate(
+    policy: Arc<dyn Policy>,
+    ledger: Arc<dyn Ledger>,
+    limits: CribLimits,
+    witness: Option<Arc<dyn Witness>>,
+) -> (Executor, Option<Arc<Reading>>) {
+    let reading = Reading::of(&ledger);
+    let executor = Executor::new(policy, ledger, limits).seen_by(witness);
+    let executor = match &reading {
+        Some(reading) => executor.reading_by(reading.spec()),
+        None => executor,
+    };
+    (executor, reading)
+}
