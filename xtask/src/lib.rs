@@ -1,13 +1,15 @@
-//! The project's chores: `cargo xtask test`, `check`, `peers` and `bench`.
+//! The project's chores: `cargo xtask test`, `check`, `peers`, `bench` and `layout`.
 //!
 //! Reading order: `check` (the steps that run no test), `test` (everything a commit must pass),
-//! `bench`,
-//! `tools` and `peers` (what is installed for them), `report` (how a run is told), `machine` (the only file
-//! that starts programs, reads the environment and prints).
+//! `bench`, `layout` (and `cover`, which patterns it writes), `tools` and `peers` (what is installed
+//! for them), `report` (how a run is told), `machine` (the only file that starts programs, reads
+//! the environment and prints).
 //! What is true of the whole repository is tested in `tests/it`.
 
 mod bench;
 mod check;
+pub mod cover;
+mod layout;
 pub mod machine;
 mod peers;
 mod report;
@@ -38,6 +40,8 @@ usage: cargo xtask WORD
           in the environment, as `peers` tells it, with a model too
   bench tokens
           what 17, 100 and 1,000 tools take in a prompt, shown directly and lazily
+  layout  find what a start and the usual calls of `toolcrib serve` execute, and write the
+          linker script that puts it side by side; needs valgrind and some minutes
   help    this page
 
 With CI=true in the environment, whatever had to be skipped counts as failed.";
@@ -58,11 +62,14 @@ pub fn main(words: &[String]) -> ExitCode {
             report.end()
         }
         ("bench", _) => bench::run(rest),
+        ("layout", []) => layout::run(),
         ("help" | "--help" | "-h", _) => {
             say(HELP);
             ExitCode::SUCCESS
         }
-        ("test" | "check" | "peers", _) => refuse(&format!("`{word}` takes no further words")),
+        ("test" | "check" | "peers" | "layout", _) => {
+            refuse(&format!("`{word}` takes no further words"))
+        }
         _ => refuse(&format!("unknown word `{word}`")),
     }
 }

@@ -3,7 +3,8 @@
 //!
 //! Read in this order: `line` (one HTTP connection), [`Session`] (one client on it), [`Load`] (many
 //! of them, each with one call on its way), `program` (what is measured, and what it takes), then
-//! what is done with them: `gateway` (beside `relay`), `start`, `durable` and `soak`.
+//! what is done with them: `gateway` (beside `relay`), `start`, `durable` and `soak`; and `once`,
+//! which measures nothing.
 //!
 //! It writes and reads its messages as bytes: what it takes itself should not hide what is measured.
 
@@ -12,6 +13,7 @@ mod figures;
 mod gateway;
 mod line;
 mod load;
+mod once;
 mod place;
 mod program;
 mod relay;
@@ -24,6 +26,7 @@ pub use durable::durable;
 pub use figures::Figures;
 pub use gateway::gateway;
 pub use load::{Load, Much, run};
+pub use once::once;
 pub use place::{Place, Programs};
 pub use program::{Holds, Program};
 pub use relay::relay;

@@ -1,5 +1,5 @@
-//! `toolcrib-load gateway|soak SERVER ECHO FOLDER [--seconds=N] [--minutes=N] [--rate=N] [--json]`:
-//! what `cargo xtask bench` runs, in a build that is optimised.
+//! `toolcrib-load gateway|soak|once SERVER ECHO FOLDER [--seconds=N] [--minutes=N] [--rate=N] [--json]`:
+//! what `cargo xtask bench` and `cargo xtask layout` run, in a build that is optimised.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -7,7 +7,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolcrib_load::{Fault, Much, Programs, Soak, Start, durable, gateway, soak, start, table};
+use toolcrib_load::{
+    Fault, Much, Programs, Soak, Start, durable, gateway, once, soak, start, table,
+};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -45,6 +47,9 @@ async fn measure(words: &[String]) -> Result<Value, Fault> {
         let lasts = Duration::from_secs(60 * number(words, "--minutes=", 10)?);
         let rate = u32::try_from(number(words, "--rate=", 300)?)?;
         return soak(&programs, &below, Soak { lasts, rate }).await;
+    }
+    if what.as_os_str() == "once" {
+        return once(&programs, &below).await;
     }
     Ok(json!({
         "gateway": or_why(gateway(&programs, &below, &much).await),

@@ -74,6 +74,14 @@ impl Place {
         Ok((program, Target { address, token }))
     }
 
+    /// The same without a configuration: with what comes embedded.
+    pub(crate) fn embedded(&self) -> Result<(Program, Target), Fault> {
+        let words = ["serve", "--listen", "127.0.0.1:0", "--insecure-local"];
+        let mut program = Program::start(&self.programs.server, &words, &self.folder)?;
+        let address = program.address()?;
+        Ok((program, Target { address, token: None }))
+    }
+
     /// The same without a place to keep anything: no record outlives it, and no token is asked for.
     pub(crate) fn forgetful(&self, configuration: &str) -> Result<(Program, Target), Fault> {
         fs::write(self.folder.join("crib.toml"), configuration)?;

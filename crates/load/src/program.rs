@@ -7,6 +7,8 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal};
+
 use crate::Fault;
 
 /// A tick of the times in `/proc`: the same on every Linux there is.
@@ -54,6 +56,13 @@ impl Program {
             spawned.map_err(|error| format!("cannot start {}: {error}", program.display()))?;
         let out = child.stdout.take().ok_or("it has no output")?;
         Ok(Self { child, out: BufReader::new(out), started })
+    }
+
+    /// Ends it the way an operator does, so that it has time to put things away.
+    pub(crate) fn stop(mut self) -> Result<(), Fault> {
+        rustix::process::kill_process(Pid::from_child(&self.child), Signal::TERM)?;
+        self.child.wait()?;
+        Ok(())
     }
 
     /// The next line that it prints.

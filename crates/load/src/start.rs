@@ -35,7 +35,7 @@ impl Default for Start {
     }
 }
 
-fn counted() -> Ask {
+pub(crate) fn counted() -> Ask {
     Ask {
         tool: "text_count".to_owned(),
         arguments: r#"{"text":"hello, echo"}"#.to_owned(),

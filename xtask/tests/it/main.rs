@@ -6,6 +6,7 @@
     reason = "a test stops at what it cannot read"
 )]
 
+mod cover;
 mod documents;
 mod floors;
 mod sources;

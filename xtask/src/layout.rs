@@ -1,0 +1,195 @@
+//! `cargo xtask layout`: which functions a start and the usual calls execute, and the linker script
+//! that puts them side by side.
+//!
+//! A program of 70 MB executes 7 MB of its code when it starts and answers.
+//! The kernel maps what lies around each page that is touched, so that code which is spread over the
+//! whole file costs three times its size in memory.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::cover::{Weight, cover};
+use crate::machine::{cargo, program, root, say, target};
+use crate::report::{Report, finish};
+
+const SCRIPT: &str = "crates/server/link/start.ld";
+
+pub(crate) fn run() -> ExitCode {
+    let mut report = Report::default();
+    report.work("layout", make);
+    report.end()
+}
+
+fn make() -> Result<()> {
+    let work = target().join("layout");
+    let _ = fs::remove_dir_all(&work);
+    fs::create_dir_all(&work)?;
+    let server = build(&work)?;
+    watch(&server, &work)?;
+    let mut executed = HashSet::new();
+    for entry in fs::read_dir(&work)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|ending| ending == "calls") {
+            executed.extend(functions(&fs::read_to_string(&path)?, &server));
+        }
+    }
+    ensure!(!executed.is_empty(), "valgrind saw no function of {}", server.display());
+    let crates = sections(&String::from_utf8_lossy(&fs::read(map())?), &executed);
+    fs::write(root().join(SCRIPT), script(&crates))?;
+    say(&format!("{SCRIPT}: {} functions of {} crates", executed.len(), crates.len()));
+    Ok(())
+}
+
+/// The server as it ships, but with its names and with a map of its sections.
+fn build(work: &Path) -> Result<PathBuf> {
+    let mut others = cargo();
+    others.args(["build", "--release", "--package", "toolcrib-load", "--package", "toolcrib-mcp"]);
+    finish(others.args(["--bin", "toolcrib-load", "--example", "echo"]))?;
+    let mut build = cargo();
+    build.args(["rustc", "--release", "--package", "toolcrib-server", "--bin", "toolcrib", "--"]);
+    let map = format!("link-arg=-Wl,-Map={}", map().display());
+    finish(build.args(["-C", "strip=none", "-C", &map]))?;
+    let server = work.join("toolcrib");
+    fs::copy(target().join("release/toolcrib"), &server)?;
+    Ok(server)
+}
+
+/// Beside the program, since cargo links it again only where something changed.
+fn map() -> PathBuf {
+    target().join("release/toolcrib.map")
+}
+
+/// Has the load client start the server below valgrind and ask it once.
+fn watch(server: &Path, work: &Path) -> Result<()> {
+    let watched = work.join("watched");
+    let valgrind = "valgrind --quiet --tool=callgrind --demangle=no";
+    let (out, own) = (work.join("%p.calls"), server.display());
+    let text = format!(
+        "#!/bin/sh\nexec {valgrind} --callgrind-out-file='{}' '{own}' \"$@\"\n",
+        out.display()
+    );
+    fs::write(&watched, text)?;
+    fs::set_permissions(&watched, fs::Permissions::from_mode(0o755))?;
+    let made = |name: &str| target().join("release").join(name);
+    let mut client = program(made("toolcrib-load"));
+    client.arg("once").args([watched, made("examples/echo"), work.to_path_buf()]);
+    finish(&mut client).context("the server below valgrind, which must be installed")
+}
+
+/// The names of the server's functions in what callgrind wrote, as the linker knows them.
+///
+/// A name is written once, with a number, and later told by its number:
+/// <https://valgrind.org/docs/manual/cl-format.html>.
+fn functions(calls: &str, server: &Path) -> HashSet<String> {
+    let (mut objects, mut names) = (HashMap::new(), HashMap::new());
+    let mut is_ours = false;
+    let mut found = HashSet::new();
+    for line in calls.lines() {
+        let Some((word, rest)) = line.split_once("=(") else { continue };
+        let Some((number, name)) = rest.split_once(')') else { continue };
+        let known = match word {
+            "ob" | "cob" => &mut objects,
+            "fn" | "cfn" => &mut names,
+            _ => continue,
+        };
+        if let Some(name) = name.strip_prefix(' ') {
+            known.insert(number, name);
+        }
+        let name = known.get(number).copied().unwrap_or_default();
+        match word {
+            "ob" => is_ours = Path::new(name) == server,
+            // A function that calls itself is told as `name'2` too.
+            "fn" if is_ours => {
+                found.insert(name.split('\'').next().unwrap_or(name).to_owned());
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+type Sections = BTreeMap<String, BTreeMap<String, Weight>>;
+
+/// The sections of code by crate and by what of their names stays, of those crates that were
+/// executed at all.
+///
+/// A line of the map ends with the size, the alignment and `path:(section)`.
+fn sections(map: &str, executed: &HashSet<String>) -> Sections {
+    let mut crates = Sections::new();
+    for line in map.lines() {
+        let Some((place, section)) = line.split_once(":(.text.") else { continue };
+        let Some(section) = section.strip_suffix(')') else { continue };
+        let mut fields = place.split_whitespace().skip(2);
+        let size = fields.next().and_then(|size| u64::from_str_radix(size, 16).ok());
+        let of = fields.nth(1).and_then(of_crate);
+        let (Some(all), Some(of)) = (size, of) else { continue };
+        let function = section.strip_prefix("unlikely.").unwrap_or(section);
+        let run = if executed.contains(function) { all } else { 0 };
+        let weight = crates.entry(of.to_owned()).or_default().entry(lasting(section)).or_default();
+        weight.all += all;
+        weight.run += run;
+    }
+    crates.retain(|_, sections| sections.values().any(|weight| weight.run > 0));
+    crates
+}
+
+/// The crate that an object file is of: `libNAME-HASH.rlib(…)`, `BIN-HASH.NAME-HASH.…` where it was
+/// optimised together with others, and `BIN-HASH.NAME.…` of the program itself.
+fn of_crate(path: &str) -> Option<&str> {
+    let file = path.rsplit('/').next()?;
+    let name = match file.strip_prefix("lib") {
+        Some(archive) if file.contains(".rlib(") => archive.split('-').next()?,
+        _ => file.split('.').nth(1)?.split('-').next()?,
+    };
+    // What the compiler makes for itself is named by nothing but a hash.
+    let is_hash = name.len() >= 20 && name.bytes().any(|letter| letter.is_ascii_digit());
+    (!is_hash).then_some(name)
+}
+
+/// A section's name as a pattern, without what differs from build to build: the hash at its end, the
+/// hashes of crates within it, and the number of a copy.
+fn lasting(section: &str) -> String {
+    let (name, is_copy) = match section.split_once(".llvm.") {
+        Some((name, _)) => (name, true),
+        None => (section, false),
+    };
+    if let Some(at) = name.rfind("17h").filter(|at| at + 20 == name.len()) {
+        return format!("{}17h*", &name[..at]);
+    }
+    let mut lasting = String::new();
+    let mut rest = name;
+    while let Some(at) = rest.find("Cs").filter(|_| name.contains("_R")) {
+        let (before, after) = (&rest[..at + 2], &rest[at + 2..]);
+        let hash = after.bytes().take_while(u8::is_ascii_alphanumeric).count();
+        lasting += before;
+        rest = &after[hash..];
+        if rest.starts_with('_') {
+            lasting.push('*');
+        } else {
+            lasting += &after[..hash];
+        }
+    }
+    lasting + rest + if is_copy { ".llvm.*" } else { "" }
+}
+
+fn script(crates: &Sections) -> String {
+    let mut lines = vec![
+        "/* Made by `cargo xtask layout`: what a start and the usual calls execute, side by side."
+            .to_owned(),
+        "   A name that is not there any more does no harm. */".to_owned(),
+        "SECTIONS {\n  .text : {".to_owned(),
+    ];
+    for (name, sections) in crates {
+        let sections: Vec<_> = sections.iter().map(|(name, weight)| (&**name, *weight)).collect();
+        lines.push(format!("    *[.b]{name}[-.]*("));
+        lines.extend(cover(&sections).iter().map(|pattern| format!("      .text.{pattern}")));
+        lines.push("    )".to_owned());
+    }
+    lines.push("  }\n}\nINSERT BEFORE .init;\n".to_owned());
+    lines.join("\n")
+}
