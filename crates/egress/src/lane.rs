@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
@@ -49,10 +49,10 @@ impl Lanes {
     }
 
     /// The connection to an origin that was used last, if one still seems to live.
-    pub(crate) async fn wake(&self, origin: &Origin) -> Option<Lane> {
+    pub(crate) fn wake(&self, origin: &Origin) -> Option<Lane> {
         loop {
             let mut lane = self.take(origin)?;
-            if lane.is_alive().await {
+            if lane.is_alive() {
                 return Some(lane);
             }
         }
@@ -103,13 +103,10 @@ impl Lane {
         Ok(Self { sender, line: Some(Box::new(line)) })
     }
 
-    /// Whether the other side has not closed it meanwhile.
-    async fn is_alive(&mut self) -> bool {
-        poll_fn(|context| {
-            self.drive(context);
-            Poll::Ready(())
-        })
-        .await;
+    /// Whether the other side has not closed it meanwhile. Nobody is woken for it: the request that
+    /// is sent next would wake whoever sends it, and everything around it would be polled again.
+    fn is_alive(&mut self) -> bool {
+        self.drive(&mut Context::from_waker(Waker::noop()));
         self.line.is_some() && self.sender.is_ready()
     }
 

@@ -122,7 +122,7 @@ impl Ways {
             EgressError::new(Kind::Broken, format!("`{origin}`: the line broke")).because(error)
         };
         // One that slept may have been closed under the request; a new one has no such excuse.
-        while let Some(mut lane) = self.lanes.wake(origin).await {
+        while let Some(mut lane) = self.lanes.wake(origin) {
             match lane.ask(message).await {
                 Ok(response) => return Ok((response, lane)),
                 Err(Failed::Unsent(back, _)) => message = *back,

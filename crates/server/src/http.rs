@@ -33,4 +33,5 @@ mod stall;
 mod table;
 pub(crate) mod tls;
 mod until;
+mod woken;
 pub(crate) mod workers;

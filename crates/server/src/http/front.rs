@@ -22,6 +22,7 @@ use super::problem::{Kind, Problem};
 use super::reply::Reply;
 use super::routes::{Access, Route, find};
 use super::seen::Seen;
+use super::woken::Woken;
 
 /// By what name the log knows a request.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -77,7 +78,7 @@ async fn admit(
     let Parts { method, uri, headers, .. } = parts;
     let trace = seen.trace;
     let asked = Asked { house, method, uri, caller, segments, query, headers, body, trace };
-    (route.answer)(asked).await
+    Woken::new((route.answer)(asked)).await
 }
 
 /// The caller, if it may take this route.

@@ -1,0 +1,159 @@
+//! A future that is polled when something woke it, and not when its neighbours were woken.
+//!
+//! A connection and the answer on it are one task. Each part of a request's body that is taken
+//! wakes the connection for the next one, so that everything below the answer, some thirty futures
+//! deep, would be asked again although nothing has come for it.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+
+use futures_util::future::BoxFuture;
+use futures_util::task::AtomicWaker;
+
+/// Nothing has come since it was polled last.
+const ASLEEP: u8 = 0;
+/// Something has.
+const CALLED: u8 = 1;
+/// It is being polled, or is over: nobody has to be told.
+const BUSY: u8 = 2;
+
+/// How often it is polled in a row, because it was called while it was polled.
+const IN_A_ROW: usize = 2;
+
+pub(crate) struct Woken<'a, T> {
+    inner: BoxFuture<'a, T>,
+    bell: Arc<Bell>,
+    waker: Waker,
+}
+
+/// What the future inside is given for a waker.
+struct Bell {
+    state: AtomicU8,
+    task: AtomicWaker,
+}
+
+impl<'a, T> Woken<'a, T> {
+    pub(crate) fn new(inner: BoxFuture<'a, T>) -> Self {
+        let bell = Arc::new(Bell { state: AtomicU8::new(CALLED), task: AtomicWaker::new() });
+        let waker = Waker::from(Arc::clone(&bell));
+        Self { inner, bell, waker }
+    }
+}
+
+impl<T> Future for Woken<'_, T> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        let Self { inner, bell, waker } = &mut *self;
+        // Before the look: who calls after it wakes this waker.
+        bell.task.register(context.waker());
+        if !bell.changes(CALLED, BUSY) {
+            return Poll::Pending;
+        }
+        for _ in 0..IN_A_ROW {
+            if let Poll::Ready(done) = inner.as_mut().poll(&mut Context::from_waker(waker)) {
+                return Poll::Ready(done);
+            }
+            if bell.changes(BUSY, ASLEEP) {
+                return Poll::Pending;
+            }
+            bell.state.store(BUSY, Ordering::Release);
+        }
+        // The task has others to look after too.
+        bell.state.store(CALLED, Ordering::Release);
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+impl Bell {
+    fn changes(&self, from: u8, to: u8) -> bool {
+        self.state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+}
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if self.state.fetch_or(CALLED, Ordering::AcqRel) == ASLEEP {
+            self.task.wake();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+    use std::task::ready;
+
+    use futures_util::future::poll_fn;
+    use futures_util::{StreamExt as _, stream};
+    use tokio::sync::{mpsc, oneshot};
+    use tokio::task::yield_now;
+
+    use super::*;
+
+    /// Polls at once, and tells whether it is done.
+    fn poll<T>(woken: &mut Woken<'_, T>) -> Poll<T> {
+        Pin::new(woken).poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    #[test]
+    fn it_is_polled_once_and_then_only_when_it_was_woken() {
+        let polls = AtomicUsize::new(0);
+        let (tell, mut told) = oneshot::channel();
+        let mut woken = Woken::new(Box::pin(poll_fn(|context| {
+            polls.fetch_add(1, Ordering::Relaxed);
+            Pin::new(&mut told).poll(context)
+        })));
+        for _ in 0..3 {
+            assert!(poll(&mut woken).is_pending());
+        }
+        assert_eq!(polls.load(Ordering::Relaxed), 1);
+        assert_eq!(tell.send("done"), Ok(()));
+        assert_eq!(poll(&mut woken), Poll::Ready(Ok("done")));
+        drop(woken);
+        assert_eq!(polls.into_inner(), 2);
+    }
+
+    #[tokio::test]
+    async fn what_wakes_itself_goes_on() {
+        let yields = async {
+            for _ in 0..10 {
+                yield_now().await;
+            }
+            "done"
+        };
+        assert_eq!(Woken::new(Box::pin(yields)).await, "done");
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn no_wake_of_another_thread_is_lost() {
+        const MANY: usize = 20_000;
+        let (tell, mut told) = mpsc::channel(1);
+        let telling = tokio::spawn(async move {
+            for number in 0..MANY {
+                tell.send(number).await.expect("somebody listens");
+            }
+        });
+        let mut heard = 0;
+        let listening = Woken::new(Box::pin(poll_fn(|context| {
+            while let Some(number) = ready!(told.poll_recv(context)) {
+                assert_eq!(number, heard);
+                heard += 1;
+            }
+            Poll::Ready(heard)
+        })));
+        // Neighbours on the same task, which wake it all the time.
+        let neighbours = stream::repeat(()).then(|()| yield_now()).take(MANY).count();
+        let (heard, _) = futures_util::future::join(listening, neighbours).await;
+        assert_eq!(heard, MANY);
+        telling.await.expect("it told all");
+    }
+}
