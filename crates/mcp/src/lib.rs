@@ -21,6 +21,7 @@ mod door;
 mod errand;
 mod facts;
 mod fault;
+mod flat;
 mod frame;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;

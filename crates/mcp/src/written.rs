@@ -49,15 +49,43 @@ impl Written {
     /// The same of an object that is written in place.
     pub(crate) fn object(&mut self, key: &str, write: impl FnOnce(&mut Self)) {
         self.key(key);
-        let mut inner = Self { text: std::mem::take(&mut self.text), is_empty: true };
-        write(&mut inner);
-        self.text = inner.end();
+        Self::behind(&mut self.text, write);
+    }
+
+    /// The same of a list whose entries are written in place.
+    pub(crate) fn list<T>(
+        &mut self,
+        key: &str,
+        entries: impl IntoIterator<Item = T>,
+        mut write: impl FnMut(&mut Vec<u8>, T),
+    ) {
+        self.key(key);
+        let mut before = b'[';
+        for entry in entries {
+            self.text.push(before);
+            write(&mut self.text, entry);
+            before = b',';
+        }
+        self.text.extend_from_slice(if before == b'[' { b"[]" } else { b"]" });
+    }
+
+    /// An object behind what was written.
+    pub(crate) fn behind(text: &mut Vec<u8>, write: impl FnOnce(&mut Self)) {
+        let mut object = Self { text: std::mem::take(text), is_empty: true };
+        write(&mut object);
+        *text = object.end();
     }
 
     fn key(&mut self, key: &str) {
         self.next();
-        // A string is always JSON.
-        let _ = serde_json::to_writer(&mut self.text, key);
+        if key.bytes().all(|letter| letter.is_ascii_alphanumeric()) {
+            self.text.push(b'"');
+            self.text.extend_from_slice(key.as_bytes());
+            self.text.push(b'"');
+        } else {
+            // A string is always JSON.
+            let _ = serde_json::to_writer(&mut self.text, key);
+        }
         self.text.push(b':');
     }
 

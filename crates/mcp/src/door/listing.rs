@@ -13,6 +13,7 @@ use toolcrib_core::{Effect, Exposure, Fields, Packed, Plan, PlannedTool, ToolSpe
 use super::client::Client;
 use super::desk::{Entrance, Room, offers as offers_methods};
 use super::reading::frame;
+use crate::flat::Flat;
 use crate::written::Written;
 
 /// In a schema, the header that an argument travels in.
@@ -52,13 +53,9 @@ pub(super) fn tools_as_json(
     for (key, value) in &list {
         object.field(key, value);
     }
-    let mut shown = Vec::new();
-    for tool in page.tools {
-        shown.push(if shown.is_empty() { b'[' } else { b',' });
-        write(&mut shown, &tool.listed.spec, client, sole.is_some());
-    }
-    shown.extend_from_slice(if shown.is_empty() { b"[]" } else { b"]" });
-    object.text("tools", &shown);
+    object.list("tools", page.tools, |to, tool| {
+        write(to, &tool.listed.spec, client, sole.is_some());
+    });
     Ok(object.end())
 }
 
@@ -145,38 +142,78 @@ fn definition(spec: &ToolSpec, client: &Client, is_whole: bool) -> Value {
 
 /// Writes what [`definition`] makes: from the kept texts, where nothing in them is to be changed.
 fn write(to: &mut Vec<u8>, spec: &ToolSpec, client: &Client, is_whole: bool) {
-    let output = spec.output.as_ref().filter(|schema| client.takes_output(schema));
-    let input = as_kept(&spec.input).filter(|input| has_type(input));
-    let kept = output.and_then(as_kept);
-    let (Some(input), true) = (input, kept.is_some() == output.is_some()) else {
+    let Some(kept) = Kept::of(spec, client, is_whole) else {
         to.extend(definition(spec, client, is_whole).to_string().into_bytes());
         return;
     };
-    let output = kept;
-    let mut tool = Written::new();
-    tool.field("name", &spec.name);
-    if let Some(title) = &spec.title {
-        tool.field("title", title);
+    Written::behind(to, |tool| {
+        tool.field("name", &spec.name);
+        if let Some(title) = &spec.title {
+            tool.field("title", title);
+        }
+        tool.field("description", &spec.description);
+        tool.text("inputSchema", kept.input.as_bytes());
+        if let Some(output) = kept.output {
+            tool.text("outputSchema", output.as_bytes());
+        }
+        if let Some(said) = &kept.hints {
+            tool.object("annotations", |hints| kept_hints(hints, spec, said));
+        }
+        let is_ours = |key: &str| {
+            let always = ["name", "description", "inputSchema", "execution"].contains(&key);
+            always
+                || key == "title" && spec.title.is_some()
+                || key == "outputSchema" && kept.output.is_some()
+                || key == "annotations" && kept.hints.is_some()
+        };
+        for (key, value) in kept.extra.0.iter().filter(|(key, _)| !is_ours(key)) {
+            tool.text(key, value.get().as_bytes());
+        }
+    });
+}
+
+/// The texts of a tool that go out as they are kept.
+struct Kept<'a> {
+    input: &'a str,
+    output: Option<&'a str>,
+    extra: Flat<'a>,
+    /// What the origin said of how the tool behaves; `None`: it is among the rest.
+    hints: Option<Flat<'a>>,
+}
+
+impl<'a> Kept<'a> {
+    /// `None`: something of it has to be changed, or is kept in another form.
+    fn of(spec: &'a ToolSpec, client: &Client, is_whole: bool) -> Option<Self> {
+        let input = as_kept(&spec.input).filter(|input| has_type(input))?;
+        let output = match &spec.output {
+            Some(schema) if client.takes_output(schema) => Some(as_kept(schema)?),
+            _ => None,
+        };
+        let extra = match spec.extra.text() {
+            Some(extra) => Flat::read(extra)?,
+            None => spec.extra.is_empty().then(Flat::default)?,
+        };
+        let hints = match extra.get("annotations") {
+            _ if is_whole => None,
+            Some(said) if said.starts_with('{') => Some(Flat::read(said)?),
+            _ => Some(Flat::default()),
+        };
+        Some(Self { input, output, extra, hints })
     }
-    tool.field("description", &spec.description);
-    tool.text("inputSchema", input.as_bytes());
-    if let Some(output) = output {
-        tool.text("outputSchema", output.as_bytes());
+}
+
+/// Writes what [`annotations`] makes.
+fn kept_hints(hints: &mut Written, spec: &ToolSpec, said: &Flat<'_>) {
+    let ours = ours(spec);
+    for (key, value) in &said.0 {
+        match ours.iter().find(|(ours, _)| ours == key) {
+            Some((_, is)) => hints.field(key, is),
+            None => hints.text(key, value.get().as_bytes()),
+        }
     }
-    let mut extra = spec.extra.value();
-    if !is_whole {
-        tool.field("annotations", &annotations(spec, extra.shift_remove("annotations")));
+    for (key, is) in ours.iter().filter(|(key, _)| said.get(key).is_none()) {
+        hints.field(key, is);
     }
-    let is_ours = |key: &str| {
-        let always = ["name", "description", "inputSchema", "execution"].contains(&key);
-        always
-            || key == "title" && spec.title.is_some()
-            || key == "outputSchema" && output.is_some()
-    };
-    for (key, value) in extra.iter().filter(|(key, _)| !is_ours(key)) {
-        tool.field(key, value);
-    }
-    to.extend(tool.end());
 }
 
 /// The text of a schema in which no header is to be taken away.
@@ -184,8 +221,13 @@ fn as_kept(schema: &Packed) -> Option<&str> {
     schema.text().filter(|_| !schema.may_hold(HEADER))
 }
 
-/// Whether a schema says at its top which type it has.
+/// Whether a schema, of which this is the kept text, says at its top which type it has.
 fn has_type(schema: &str) -> bool {
+    // Where most have it. What stands before the last brace belongs to the top, and a quote behind a
+    // comma that is followed by a word begins a name.
+    if schema.starts_with(r#"{"type":"#) || schema.ends_with(r#","type":"object"}"#) {
+        return true;
+    }
     #[derive(Deserialize)]
     struct Top {
         #[serde(rename = "type")]
@@ -200,10 +242,18 @@ fn annotations(spec: &ToolSpec, said: Option<Value>) -> Value {
         Some(Value::Object(said)) => said,
         _ => Map::new(),
     };
-    hints.insert("readOnlyHint".to_owned(), json!(spec.effect == Effect::Read));
-    hints.insert("destructiveHint".to_owned(), json!(spec.effect == Effect::Destroy));
-    hints.insert("idempotentHint".to_owned(), json!(spec.harmless_to_repeat()));
+    for (key, is) in ours(spec) {
+        hints.insert(key.to_owned(), json!(is));
+    }
     Value::Object(hints)
+}
+
+fn ours(spec: &ToolSpec) -> [(&'static str, bool); 3] {
+    [
+        ("readOnlyHint", spec.effect == Effect::Read),
+        ("destructiveHint", spec.effect == Effect::Destroy),
+        ("idempotentHint", spec.harmless_to_repeat()),
+    ]
 }
 
 fn input(schema: Value) -> Value {

@@ -12,7 +12,7 @@ use arc_swap::ArcSwapOption;
 use http::header::{ACCEPT, CONTENT_TYPE, ORIGIN};
 use http::{HeaderMap, HeaderName};
 use rmcp::model::{ClientCapabilities, ProtocolVersion, RequestId};
-use serde::de::{Error as _, MapAccess, Visitor};
+use serde::de::Visitor;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -20,6 +20,7 @@ use toolcrib_json::repair::read_part;
 
 use super::hosts::Hosts;
 use super::once;
+use crate::flat::Flat;
 
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
@@ -30,8 +31,6 @@ const ARGUMENT: &str = "mcp-param-";
 const ENCODED: &str = "=?base64?";
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
-/// Fields of `_meta` that a plain request may have.
-const MOST_SAID: usize = 16;
 
 /// A request that is plain in every respect.
 pub(super) struct Plain {
@@ -72,9 +71,6 @@ struct Params<'a> {
     meta: &'a RawValue,
 }
 
-/// What a request says of itself, each field once.
-struct Meta<'a>(Vec<(&'a str, &'a RawValue)>);
-
 struct Id(RequestId);
 
 /// What the last client said of itself, and the capabilities that stood in it: most clients say the
@@ -92,7 +88,7 @@ impl Remembered {
         {
             return Some((last.1.clone(), None, None));
         }
-        let said = serde_json::from_str::<Meta<'_>>(meta).ok()?.read()?;
+        let said = said(&Flat::read(meta)?)?;
         if let ((capabilities, None, None), true) = (&said, meta.len() <= MOST_REMEMBERED) {
             self.0.store(Some(Arc::new((meta.into(), capabilities.clone()))));
         }
@@ -134,25 +130,24 @@ impl Plain {
 /// What the client can, where the call stands in a trace, and what the client calls it.
 type Said = (Value, Option<String>, Option<Value>);
 
-impl Meta<'_> {
-    /// `None`: it does not say all it must, or wants to hear something on the way.
-    fn read(self) -> Option<Said> {
-        let (mut revision, mut capabilities, mut trace, mut key) = (None, None, None, None);
-        for (name, raw) in self.0 {
-            // Also what nobody here needs must mean one thing only.
-            let said = read_part(raw.get(), 3).ok()?;
-            match name {
-                "io.modelcontextprotocol/protocolVersion" => revision = Some(said),
-                "io.modelcontextprotocol/clientCapabilities" => capabilities = Some(able(said)?),
-                "progressToken" | "io.modelcontextprotocol/logLevel" => return None,
-                "traceparent" => trace = said.as_str().map(str::to_owned),
-                once::KEY => key = Some(said),
-                _ => {}
-            }
+/// What a request says of itself. `None`: it does not say all it must, or wants to hear something on
+/// the way.
+fn said(meta: &Flat<'_>) -> Option<Said> {
+    let (mut revision, mut capabilities, mut trace, mut key) = (None, None, None, None);
+    for (name, raw) in &meta.0 {
+        // Also what nobody here needs must mean one thing only.
+        let said = read_part(raw.get(), 3).ok()?;
+        match *name {
+            "io.modelcontextprotocol/protocolVersion" => revision = Some(said),
+            "io.modelcontextprotocol/clientCapabilities" => capabilities = Some(able(said)?),
+            "progressToken" | "io.modelcontextprotocol/logLevel" => return None,
+            "traceparent" => trace = said.as_str().map(str::to_owned),
+            once::KEY => key = Some(said),
+            _ => {}
         }
-        let is_latest = revision? == ProtocolVersion::V_2026_07_28.as_str();
-        is_latest.then_some((capabilities?, trace, key))
     }
+    let is_latest = revision? == ProtocolVersion::V_2026_07_28.as_str();
+    is_latest.then_some((capabilities?, trace, key))
 }
 
 /// What the client can. What is an extension, the SDK's way knows.
@@ -162,33 +157,6 @@ fn able(said: Value) -> Option<Value> {
     }
     let said = ClientCapabilities::deserialize(said).ok()?;
     said.extensions.is_none().then(|| serde_json::to_value(said).unwrap_or_default())
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Meta<'a> {
-    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        struct Fields;
-        impl<'de> Visitor<'de> for Fields {
-            type Value = Meta<'de>;
-
-            fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-                to.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Meta<'de>, A::Error> {
-                let mut fields: Vec<(&str, &RawValue)> = Vec::with_capacity(4);
-                while let Some(field) = map.next_entry()? {
-                    let (name, _): (&str, &RawValue) = field;
-                    let is_known = fields.iter().any(|(known, _)| *known == name);
-                    if is_known || fields.len() == MOST_SAID {
-                        return Err(A::Error::custom("this is not plain"));
-                    }
-                    fields.push(field);
-                }
-                Ok(Meta(fields))
-            }
-        }
-        source.deserialize_map(Fields)
-    }
 }
 
 impl<'de> Deserialize<'de> for Id {

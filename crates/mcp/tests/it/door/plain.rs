@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use toolcrib_core::{Content, Effect, Tool, ToolOutcome, ToolSpec, Verdict, raw_tool};
 use toolcrib_engine::Crib;
 use toolcrib_mcp::DoorSettings;
@@ -107,6 +107,9 @@ fn odd() -> Vec<Arc<dyn Tool>> {
     let object = |of: &Value| json!({ "type": "object", "properties": { "a": of } });
     let deep = (0..200).fold(text.clone(), |inner, _| json!({ "items": inner }));
     let without_type = json!({ "properties": { "type": text } });
+    let last = json!({ "properties": { "a": text }, "type": "object" });
+    let many: Map<_, _> = (0..30).map(|number| (format!("x{number}"), json!([number]))).collect();
+    let many = Value::Object(many);
     let shapes = [
         (json!({}), Some(object(&text)), json!({})),
         (without_type, None, json!({ "annotations": { "title": "A" }, "title": "B" })),
@@ -114,6 +117,10 @@ fn odd() -> Vec<Arc<dyn Tool>> {
         (object(&json!({ "default": header })), Some(json!({ "type": "array" })), json!({})),
         (object(&deep), Some(object(&deep)), json!({ "outputSchema": 1, "name": "other" })),
         (object(&text), None, json!({ "outputSchema": {}, "execution": 1, "annotations": 3 })),
+        (json!({ "not": { "a": 1, "type": "object" } }), None, json!({ "a\"b": 1, "icons": [] })),
+        (last, None, json!({ "annotations": { "x": "y", "idempotentHint": 1, "title": "A" } })),
+        (object(&text), None, json!({ "annotations": many })),
+        (object(&text), None, many),
     ];
     let tools = shapes.into_iter().enumerate().map(|(place, (input, output, extra))| {
         let mut spec =
