@@ -39,7 +39,8 @@ fn make() -> Result<()> {
         }
     }
     ensure!(!executed.is_empty(), "valgrind saw no function of {}", server.display());
-    let crates = sections(&String::from_utf8_lossy(&fs::read(map())?), &executed);
+    let (crates, found) = sections(&String::from_utf8_lossy(&fs::read(map())?), &executed);
+    ensure!(found * 10 > executed.len() * 9, "of {} functions the map has {found}", executed.len());
     fs::write(root().join(SCRIPT), script(&crates))?;
     say(&format!("{SCRIPT}: {} functions of {} crates", executed.len(), crates.len()));
     Ok(())
@@ -52,8 +53,8 @@ fn build(work: &Path) -> Result<PathBuf> {
     finish(others.args(["--bin", "toolcrib-load", "--example", "echo"]))?;
     let mut build = cargo();
     build.args(["rustc", "--release", "--package", "toolcrib-server", "--bin", "toolcrib", "--"]);
-    let map = format!("link-arg=-Wl,-Map={}", map().display());
-    finish(build.args(["-C", "strip=none", "-C", &map]))?;
+    let map = format!("link-arg=-Map={}", map().display());
+    finish(build.args(["-C", "strip=none", "-C", "link-arg=-Xlinker", "-C", &map]))?;
     let server = work.join("toolcrib");
     fs::copy(target().join("release/toolcrib"), &server)?;
     Ok(server)
@@ -116,26 +117,30 @@ fn functions(calls: &str, server: &Path) -> HashSet<String> {
 type Sections = BTreeMap<String, BTreeMap<String, Weight>>;
 
 /// The sections of code by crate and by what of their names stays, of those crates that were
-/// executed at all.
+/// executed at all; and how many of the executed functions have one.
 ///
 /// A line of the map ends with the size, the alignment and `path:(section)`.
-fn sections(map: &str, executed: &HashSet<String>) -> Sections {
-    let mut crates = Sections::new();
+fn sections(map: &str, executed: &HashSet<String>) -> (Sections, usize) {
+    let (mut crates, mut found) = (Sections::new(), HashSet::new());
     for line in map.lines() {
         let Some((place, section)) = line.split_once(":(.text.") else { continue };
         let Some(section) = section.strip_suffix(')') else { continue };
-        let mut fields = place.split_whitespace().skip(2);
-        let size = fields.next().and_then(|size| u64::from_str_radix(size, 16).ok());
-        let of = fields.nth(1).and_then(of_crate);
+        let mut columns = place.split_ascii_whitespace();
+        let size = columns.nth(2).and_then(|size| u64::from_str_radix(size, 16).ok());
+        // The path, which may have blanks, or its end.
+        let of = columns.next_back().and_then(of_crate);
         let (Some(all), Some(of)) = (size, of) else { continue };
         let function = section.strip_prefix("unlikely.").unwrap_or(section);
-        let run = if executed.contains(function) { all } else { 0 };
+        let is_executed = executed.contains(function);
+        if is_executed {
+            found.insert(function);
+        }
         let weight = crates.entry(of.to_owned()).or_default().entry(lasting(section)).or_default();
         weight.all += all;
-        weight.run += run;
+        weight.run += if is_executed { all } else { 0 };
     }
     crates.retain(|_, sections| sections.values().any(|weight| weight.run > 0));
-    crates
+    (crates, found.len())
 }
 
 /// The crate that an object file is of: `libNAME-HASH.rlib(…)`, `BIN-HASH.NAME-HASH.…` where it was
