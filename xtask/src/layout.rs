@@ -127,7 +127,7 @@ fn sections(map: &str, executed: &HashSet<String>) -> (Sections, usize) {
         let Some(section) = section.strip_suffix(')') else { continue };
         let mut columns = place.split_ascii_whitespace();
         let size = columns.nth(2).and_then(|size| u64::from_str_radix(size, 16).ok());
-        // The path, which may have blanks, or its end.
+        // The end of the path is enough, which may have blanks.
         let of = columns.next_back().and_then(of_crate);
         let (Some(all), Some(of)) = (size, of) else { continue };
         let function = section.strip_prefix("unlikely.").unwrap_or(section);
@@ -197,4 +197,71 @@ fn script(crates: &Sections) -> String {
     }
     lines.push("  }\n}\nINSERT BEFORE .init;\n".to_owned());
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_functions_of_the_server_count_and_a_name_is_known_by_its_number() {
+        let calls = "\
+events: Ir
+ob=(1) /lib/libc.so.6
+fn=(1) malloc
+cob=(2) /t/a b/toolcrib
+cfn=(2) _ZN4core3fmt17h0123456789abcdefE
+calls=1 0
+* 12
+ob=(2)
+fn=(2)
++3 4
+fn=(3) sqlite3_step'2
+fn=(1)
+";
+        let found = functions(calls, Path::new("/t/a b/toolcrib"));
+        let expected = ["_ZN4core3fmt17h0123456789abcdefE", "sqlite3_step", "malloc"];
+        assert_eq!(found, expected.map(str::to_owned).into());
+    }
+
+    #[test]
+    fn sections_are_told_by_crate_and_without_what_differs_from_build_to_build() {
+        let map = "\
+             VMA              LMA     Size Align Out     In      Symbol
+         26300c0          26300c0       10    16         /t/a b/toolcrib-9a.core-6e.core.1-cgu.0.o:(.text._ZN4core3fmt17h0123456789abcdefE)
+         26300d0          26300d0       20    16         /t/a b/toolcrib-9a.core-6e.core.1-cgu.0.o:(.text._ZN4core3fmt17hfedcba9876543210E.llvm.42)
+         26300f0          26300f0       30    16         /t/liblibsqlite3_sys-79.rlib(80-sqlite3.o):(.text.unlikely.sqlite3_step)
+         2630120          2630120       40    16         /t/toolcrib-9a.toolcrib.31-cgu.0.o:(.text._RNvMCsjrHSEGnQ3l9_3std4main.llvm.7)
+         2630160          2630160       50    16         /t/toolcrib-9a.idle-31.idle.1.o:(.text.never)
+         26301b0          26301b0       60    16         /t/toolcrib-9a.ej51gp1atxx49exc85k4qoqg9.o:(.text.main)
+         2630210          2630210       70    16         /t/toolcrib-9a.core-6e.core.1-cgu.0.o:(.rodata.main)
+";
+        let names = [
+            "_ZN4core3fmt17h0123456789abcdefE",
+            "sqlite3_step",
+            "_RNvMCsjrHSEGnQ3l9_3std4main.llvm.7",
+            "main",
+        ];
+        let (crates, found) = sections(map, &names.map(str::to_owned).into());
+        assert_eq!(found, 3);
+        let expected = "\
+SECTIONS {
+  .text : {
+    *[.b]core[-.]*(
+      .text._ZN4core3fmt17h*
+    )
+    *[.b]libsqlite3_sys[-.]*(
+      .text.unlikely.sqlite3_step
+    )
+    *[.b]toolcrib[-.]*(
+      .text._RNvMCs*_3std4main.llvm.*
+    )
+  }
+}
+INSERT BEFORE .init;
+";
+        assert_eq!(script(&crates).split_once("*/\n").map(|(_, script)| script), Some(expected));
+        let weight = &crates["core"]["_ZN4core3fmt17h*"];
+        assert_eq!((weight.run, weight.all), (0x10, 0x30));
+    }
 }
