@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
-use crate::machine::{cargo, program, target};
+use crate::machine::{cargo, program, root, target};
 use crate::report::{Report, finish};
 use crate::tokens;
 
@@ -27,7 +27,8 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
     report.end()
 }
 
-/// Builds everything as it ships, and lets the load client do the rest.
+/// Builds everything as it ships, and lets the load client do the rest; `--server=PATH` measures a
+/// server that was built otherwise.
 fn load(kind: &str, words: &[String]) -> Result<()> {
     let packages = ["toolcrib-server", "toolcrib-load", "toolcrib-mcp"];
     let mut build = cargo();
@@ -35,9 +36,12 @@ fn load(kind: &str, words: &[String]) -> Result<()> {
     build.args(["--example", "echo"]);
     finish(build.args(packages.iter().flat_map(|package| ["--package", package])))?;
     let made = |name: &str| target().join("release").join(Path::new(name));
-    let (server, echo) = (made("toolcrib"), made("examples/echo"));
+    let (servers, words): (Vec<_>, Vec<_>) =
+        words.iter().partition(|word| word.starts_with("--server="));
+    let named = servers.iter().find_map(|word| word.strip_prefix("--server="));
+    let server = named.map_or_else(|| made("toolcrib"), |path| root().join(path));
     let mut client = program(made("toolcrib-load"));
-    finish(client.arg(kind).args([server, echo, target()]).args(words))
+    finish(client.arg(kind).args([server, made("examples/echo"), target()]).args(words))
 }
 
 /// Asks the search the questions of the labelled sets; with `TOOLCRIB_MINILM`, by its meaning too.

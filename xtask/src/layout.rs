@@ -78,7 +78,8 @@ fn watch(server: &Path, work: &Path) -> Result<()> {
     fs::set_permissions(&watched, fs::Permissions::from_mode(0o755))?;
     let made = |name: &str| target().join("release").join(name);
     let mut client = program(made("toolcrib-load"));
-    client.arg("once").args([watched, made("examples/echo"), work.to_path_buf()]);
+    client.arg("usual").args([watched, made("examples/echo"), work.to_path_buf()]);
+    client.arg("--no-child");
     finish(&mut client).context("the server below valgrind, which must be installed")
 }
 

@@ -1,14 +1,15 @@
-//! The project's chores: `cargo xtask test`, `check`, `peers`, `bench` and `layout`.
+//! The project's chores: `cargo xtask test`, `check`, `peers`, `bench`, `layout` and `guided`.
 //!
 //! Reading order: `check` (the steps that run no test), `test` (everything a commit must pass),
-//! `bench`, `layout` (and `cover`, which patterns it writes), `tools` and `peers` (what is installed
-//! for them), `report` (how a run is told), `machine` (the only file that starts programs, reads
-//! the environment and prints).
+//! `bench`, `layout` (and `cover`, which patterns it writes), `guided`, `tools` and `peers` (what is
+//! installed for them), `report` (how a run is told), `machine` (the only file that starts programs,
+//! reads the environment and prints).
 //! What is true of the whole repository is tested in `tests/it`.
 
 mod bench;
 mod check;
 pub mod cover;
+mod guided;
 mod layout;
 pub mod machine;
 mod peers;
@@ -31,7 +32,7 @@ usage: cargo xtask WORD
   check   format, lints, documentation, fuzz targets, dependencies; no tests
   peers   install the servers of others that tests speak with, and tell where they are
   bench   run the benchmarks; further words go to `cargo bench`
-  bench gateway [--seconds=N] [--json]
+  bench gateway [--seconds=N] [--server=PATH] [--json]
           what a way through `toolcrib serve` costs, against the same server asked directly
   bench soak [--minutes=N] [--rate=N] [--json]
           calls of all kinds at a steady rate, and what they leave behind
@@ -42,6 +43,9 @@ usage: cargo xtask WORD
           what 17, 100 and 1,000 tools take in a prompt, shown directly and lazily
   layout  find what a start and the usual calls of `toolcrib serve` execute, and write the
           linker script that puts it side by side; needs valgrind and some minutes
+  guided  build the release guided by a profile of the usual calls: faster; needs the program
+          that merges profiles (`rustup component add llvm-tools`, or Debian's llvm-19) and half
+          an hour
   help    this page
 
 With CI=true in the environment, whatever had to be skipped counts as failed.";
@@ -63,11 +67,12 @@ pub fn main(words: &[String]) -> ExitCode {
         }
         ("bench", _) => bench::run(rest),
         ("layout", []) => layout::run(),
+        ("guided", []) => guided::run(),
         ("help" | "--help" | "-h", _) => {
             say(HELP);
             ExitCode::SUCCESS
         }
-        ("test" | "check" | "peers" | "layout", _) => {
+        ("test" | "check" | "peers" | "layout" | "guided", _) => {
             refuse(&format!("`{word}` takes no further words"))
         }
         _ => refuse(&format!("unknown word `{word}`")),

@@ -1,8 +1,10 @@
 //! The only file here that starts programs, reads the environment and prints.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
 
 /// The folder of the repository.
 pub fn root() -> PathBuf {
@@ -21,6 +23,28 @@ pub fn program(name: impl AsRef<Path>) -> Command {
 /// The cargo that `PATH` names; rustup gives it the toolchain of the one that started us.
 pub fn cargo() -> Command {
     program("cargo")
+}
+
+/// What a program prints; what it says of its faults goes into the error.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let ended = command.output().with_context(|| format!("cannot start `{name}`"))?;
+    let why = String::from_utf8_lossy(&ended.stderr);
+    ensure!(ended.status.success(), "`{name}` ended with {}: {}", ended.status, why.trim());
+    Ok(String::from_utf8(ended.stdout)?)
+}
+
+/// The developer's own options for the compiler, and one more; as `CARGO_ENCODED_RUSTFLAGS`.
+pub(crate) fn flags(more: &OsStr) -> OsString {
+    const BETWEEN: &str = "\u{1f}";
+    let plain = || Some(variable("RUSTFLAGS")?.to_str()?.replace(' ', BETWEEN).into());
+    let mut flags: OsString =
+        variable("CARGO_ENCODED_RUSTFLAGS").or_else(plain).unwrap_or_default();
+    if !flags.is_empty() {
+        flags.push(BETWEEN);
+    }
+    flags.push(more);
+    flags
 }
 
 /// Where builds go: `CARGO_TARGET_DIR`, else `target`.

@@ -3,7 +3,7 @@
 //!
 //! Read in this order: `line` (one HTTP connection), [`Session`] (one client on it), [`Load`] (many
 //! of them, each with one call on its way), `program` (what is measured, and what it takes), then
-//! what is done with them: `gateway` (beside `relay`), `start`, `durable` and `soak`; and `once`,
+//! what is done with them: `gateway` (beside `relay`), `start`, `durable` and `soak`; and `usual`,
 //! which measures nothing.
 //!
 //! It writes and reads its messages as bytes: what it takes itself should not hide what is measured.
@@ -13,7 +13,6 @@ mod figures;
 mod gateway;
 mod line;
 mod load;
-mod once;
 mod place;
 mod program;
 mod relay;
@@ -21,12 +20,12 @@ mod session;
 mod soak;
 mod start;
 mod table;
+mod usual;
 
 pub use durable::durable;
 pub use figures::Figures;
 pub use gateway::gateway;
 pub use load::{Load, Much, run};
-pub use once::once;
 pub use place::{Place, Programs};
 pub use program::{Holds, Program};
 pub use relay::relay;
@@ -34,6 +33,7 @@ pub use session::{Ask, Era, Session, Target};
 pub use soak::{Soak, soak};
 pub use start::{Start, start};
 pub use table::table;
+pub use usual::{Usual, usual};
 
 /// Whatever keeps a measurement from being taken.
 pub type Fault = Box<dyn std::error::Error + Send + Sync>;

@@ -1,5 +1,6 @@
-//! `toolcrib-load gateway|soak|once SERVER ECHO FOLDER [--seconds=N] [--minutes=N] [--rate=N] [--json]`:
-//! what `cargo xtask bench` and `cargo xtask layout` run, in a build that is optimised.
+//! `toolcrib-load gateway|soak|usual SERVER ECHO FOLDER [--seconds=N] [--minutes=N] [--rate=N]
+//! [--calls=N] [--json]`: what `cargo xtask bench`, `layout` and `guided` run, in a build that is
+//! optimised.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -8,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcrib_load::{
-    Fault, Much, Programs, Soak, Start, durable, gateway, once, soak, start, table,
+    Fault, Much, Programs, Soak, Start, Usual, durable, gateway, soak, start, table, usual,
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -48,8 +49,10 @@ async fn measure(words: &[String]) -> Result<Value, Fault> {
         let rate = u32::try_from(number(words, "--rate=", 300)?)?;
         return soak(&programs, &below, Soak { lasts, rate }).await;
     }
-    if what.as_os_str() == "once" {
-        return once(&programs, &below).await;
+    if what.as_os_str() == "usual" {
+        let calls = usize::try_from(number(words, "--calls=", 1)?)?;
+        let child = !words.iter().any(|word| word == "--no-child");
+        return usual(&programs, &below, Usual { calls, child }).await;
     }
     Ok(json!({
         "gateway": or_why(gateway(&programs, &below, &much).await),
