@@ -37,7 +37,10 @@ fn is_path(word: &str) -> bool {
     is_plain
         && match word.split_once('/') {
             Some(("", _)) => false,
-            Some((folder, _)) => ends_like_file || root().join(folder).is_dir(),
+            // The folder of builds is here or elsewhere: a word must not be a path on one machine only.
+            Some((folder, _)) => {
+                ends_like_file || folder == "target" || root().join(folder).is_dir()
+            }
             None => ending == Some("md"),
         }
 }
@@ -61,9 +64,12 @@ fn every_path_in_the_documents_exists() {
 
 #[test]
 fn a_path_is_told_from_other_words() {
-    let text = "Read `crates/core`, `crates/gone/`, `old/notes.md` and [this](HOUSE.md#rooms).\n\
+    let text = "Read `crates/core`, `crates/gone/`, `old/notes.md`, `target/made` and [this](HOUSE.md#rooms).\n\
         `POST /v1/calls` answers `application/json`, `/v1/tools` too, `core::plan` is a module.\n\
         ```\nls `crates/hidden`\n```\n\
         `crib.toml` is the user's; `crates/*/src` is a pattern.\n";
-    assert_eq!(paths(text), ["crates/core", "crates/gone/", "old/notes.md", "HOUSE.md"]);
+    assert_eq!(
+        paths(text),
+        ["crates/core", "crates/gone/", "old/notes.md", "target/made", "HOUSE.md"]
+    );
 }
