@@ -24,8 +24,12 @@ async fn main() -> ExitCode {
         };
     }
     let told = match measure(&words).await {
-        Ok(found) if words.iter().any(|word| word == "--json") => format!("{found:#}"),
-        Ok(found) => format!("{found:#}\n\n{}", table(&found)),
+        Ok(found) => match table(&found) {
+            rows if rows.is_empty() || words.iter().any(|word| word == "--json") => {
+                format!("{found:#}")
+            }
+            rows => format!("{found:#}\n\n{rows}"),
+        },
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "error: {error}");
             return ExitCode::FAILURE;

@@ -4,16 +4,17 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-/// A table of ratios, as Markdown. What was not measured has no row.
+const HEAD: &str = "| what | direct | ours | ratio | promised |\n|---|---|---|---|---|\n";
+
+/// A table of ratios, as Markdown. What was not measured has no row, and no rows are no table.
 pub fn table(found: &Value) -> String {
-    let mut lines =
-        String::from("| what | direct | ours | ratio | promised |\n|---|---|---|---|---|\n");
+    let mut lines = String::new();
     for row in at(found, "gateway").as_array().into_iter().flatten() {
         way(&mut lines, row);
     }
     starts(&mut lines, at(found, "start"));
     durable(&mut lines, at(found, "durable"));
-    lines
+    if lines.is_empty() { lines } else { format!("{HEAD}{lines}") }
 }
 
 /// A field; what is not there is nothing.
