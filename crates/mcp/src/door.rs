@@ -4,7 +4,7 @@
 //! Read in this order: [`House`] (what is served), `desk` (the methods), `listing`, `calling` (one
 //! call with its questions), `running`, `waiting` and `tasks` (a call that outlives its request),
 //! `telling`, `result` and `whole` (how nothing of it is lost on the way), then the ways in: `http`,
-//! with `plain` and `short` for the plainest calls, and `stdio`.
+//! with `plain`, `short` and `early` for the plainest calls, and `stdio`.
 //!
 //! Nothing is decided here: what a caller sees is the plan, and every call goes through the gate.
 
@@ -13,6 +13,7 @@ mod attentive;
 mod calling;
 mod client;
 mod desk;
+mod early;
 mod following;
 mod greeting;
 mod host;

@@ -39,6 +39,7 @@ pub(super) struct Calling {
 }
 
 /// What a request says of itself beside the call.
+#[derive(Clone, Copy)]
 pub(super) struct Marks<'a> {
     pub(super) trace: Option<&'a str>,
     pub(super) key: Option<&'a Value>,
@@ -50,13 +51,13 @@ pub(super) type Back = (String, BTreeMap<String, Value>);
 type Answered = Result<Answer, ErrorData>;
 
 /// Of the tool's name and the arguments, however their keys are ordered.
-pub(super) fn digest(tool: &str, arguments: Option<&Value>) -> String {
+pub(super) fn digest(tool: &str, arguments: Option<&Value>) -> Arc<str> {
     let digest = Sha256::new()
         .chain_update(tool.len().to_be_bytes())
         .chain_update(tool)
         .chain_update(canonical::text(arguments.unwrap_or(&Value::Null)))
         .finalize();
-    BASE64_URL_SAFE_NO_PAD.encode(digest)
+    BASE64_URL_SAFE_NO_PAD.encode(digest).into()
 }
 
 /// Where a call stands that says so itself: its client knows better than what lies between us.
@@ -72,24 +73,44 @@ pub(super) async fn answer(
     marks: Marks<'_>,
     (tool, arguments, back): (String, Option<Value>, Option<Back>),
 ) -> Result<(Line, Answer), ErrorData> {
-    let plan = room.plan(&entrance)?;
-    let trace = entrance.trace.map(|own| traced(own, marks.trace));
-    let Entrance { caller, profile, key, .. } = entrance;
-    let key = once::key(key.as_deref(), marks.key)?;
-    let visit = Visit { caller, profile, digest: digest(&tool, arguments.as_ref()) };
-    let meant = plan.meant(&tool, arguments.as_ref());
-    let calling = Calling { room: Arc::clone(room), line, plan, visit, tool, meant, trace, key };
+    let calling = Calling::of(room, entrance, line, marks, (tool, arguments.as_ref()))?;
     let answer = match back {
         Some((state, answers)) if calling.line.client.is_modern => {
             Box::pin(calling.take_up(&state, answers)).await?
         }
-        _ if calling.needs_a_task() => return Err(tasks::undeclared()),
-        _ => calling.begin(arguments).await?,
+        _ => calling.follow(calling.begin(arguments)?).await?,
     };
     Ok((calling.line, answer))
 }
 
 impl Calling {
+    pub(super) fn of(
+        room: &Arc<Room>,
+        entrance: Entrance,
+        line: Line,
+        marks: Marks<'_>,
+        (tool, arguments): (String, Option<&Value>),
+    ) -> Result<Self, ErrorData> {
+        let plan = room.plan(&entrance)?;
+        let trace = entrance.trace.map(|own| traced(own, marks.trace));
+        let Entrance { caller, profile, key, .. } = entrance;
+        let key = once::key(key.as_deref(), marks.key)?;
+        let visit = Visit { caller, profile, digest: digest(&tool, arguments) };
+        let meant = plan.meant(&tool, arguments);
+        Ok(Self { room: Arc::clone(room), line, plan, visit, tool, meant, trace, key })
+    }
+
+    /// Goes on with a call that was begun before, for whoever is at this line.
+    pub(super) async fn go_on(
+        mut self,
+        running: Running,
+        line: Line,
+    ) -> Result<(Line, Answer), ErrorData> {
+        self.line = line;
+        let answer = self.follow(running).await?;
+        Ok((self.line, answer))
+    }
+
     /// Whether the tool is one that no request is held open for, and this client takes no tasks.
     fn needs_a_task(&self) -> bool {
         let planned = self.plan.get(self.meant.as_ref().unwrap_or(&self.tool));
@@ -97,7 +118,11 @@ impl Calling {
             && planned.is_some_and(|tool| tasks::is_required(&tool.listed.spec))
     }
 
-    async fn begin(&self, arguments: Option<Value>) -> Answered {
+    /// Fails where the tool needs a client that takes tasks, and this one does not.
+    pub(super) fn begin(&self, arguments: Option<Value>) -> Result<Running, ErrorData> {
+        if self.needs_a_task() {
+            return Err(tasks::undeclared());
+        }
         let arguments = RawArguments::from(arguments);
         let id = self.line.id.to_string();
         let key = self.key.clone();
@@ -105,21 +130,20 @@ impl Calling {
         let hold = if key.is_some() { Hold::OnItsOwn } else { Hold::WithItsClient };
         let call = Call { key, ..Call::new(id, self.tool.as_str(), arguments) };
         let house = &self.room.house;
-        let running = Running::start(self.visit.clone(), &self.line.client, hold, |options| {
+        Ok(Running::start(self.visit.clone(), &self.line.client, hold, |options| {
             let options = BatchOptions { trace: self.trace, ..options };
             let profile = self.visit.profile.as_deref();
             let report = house.run(self.plan.clone(), profile, vec![call], options);
             Box::pin(async move {
                 End::of_call(report.await.responses.pop().ok_or(TicketError::Unknown))
             })
-        });
-        self.follow(running).await
+        }))
     }
 
     /// The client comes back with what it was asked for.
     async fn take_up(&self, state: &str, answers: BTreeMap<String, Value>) -> Answered {
         if let Some((ticket, digest)) = state.split_once('.').filter(|_| state.starts_with("t_")) {
-            if digest != self.visit.digest {
+            if digest != &*self.visit.digest {
                 return Err(stale());
             }
             let ticket = TicketId::claimed(ticket);
@@ -189,7 +213,13 @@ impl Calling {
         }
     }
 
-    async fn ended(&self, end: &Result<Response, TicketError>) -> Answered {
+    /// Whether an end is one about which the person behind this client is asked.
+    pub(super) fn asks_about(&self, end: &Result<Response, TicketError>) -> bool {
+        let is_parked = |response: &Response| matches!(response.outcome, ToolOutcome::Pending(_));
+        end.as_ref().is_ok_and(is_parked) && self.line.client.can_answer(Question::Form)
+    }
+
+    pub(super) async fn ended(&self, end: &Result<Response, TicketError>) -> Answered {
         let response = match end {
             Ok(response) => response,
             Err(error) => {

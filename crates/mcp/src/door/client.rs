@@ -1,7 +1,7 @@
 //! Who asks: of which revision, and what it can be asked in turn.
 
 use rmcp::model::{ClientCapabilities, ProtocolVersion};
-use rmcp::service::{RequestContext, RoleServer};
+use rmcp::service::{Peer, RequestContext, RoleServer};
 use serde_json::Value;
 use toolcrib_core::{Packed, Question};
 
@@ -23,7 +23,17 @@ pub(super) struct Client {
 impl Client {
     pub(super) fn of(context: &RequestContext<RoleServer>) -> Self {
         let revision = context.protocol_version().unwrap_or(ProtocolVersion::V_2025_03_26);
-        let said = context.client_capabilities();
+        Self::that_said(&revision, context.client_capabilities())
+    }
+
+    /// The one that began a session. `None`: it did not say in that of which older revision it is.
+    pub(super) fn of_session(peer: &Peer<RoleServer>) -> Option<Self> {
+        let info = peer.peer_info()?;
+        let client = Self::that_said(&info.protocol_version, Some(info.capabilities.clone()));
+        (!client.is_modern).then_some(client)
+    }
+
+    fn that_said(revision: &ProtocolVersion, said: Option<ClientCapabilities>) -> Self {
         let knows_tasks = said.as_ref().is_some_and(ClientCapabilities::supports_tasks);
         let said = said.and_then(|said| serde_json::to_value(said).ok()).unwrap_or_default();
         // Revisions are dates, which go in the order of their letters.

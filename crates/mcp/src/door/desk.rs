@@ -27,6 +27,7 @@ use toolcrib_core::{
 use super::attentive::Carried;
 use super::calling::{self, Marks, traced};
 use super::client::Client;
+use super::early::Early;
 use super::following::{self, Ahead, Followed, Telling};
 use super::greeting;
 use super::house::{Asking, House};
@@ -243,6 +244,10 @@ impl ServerHandler for Desk {
         mut params: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        if let Some(early) = Early::taken(&context.extensions) {
+            let (line, answer) = Box::pin(early.go_on(self.line(context))).await?;
+            return outgoing::called(&self.room, &line, answer);
+        }
         let entrance = self.entrance(&context.extensions)?;
         let tool = std::mem::take(&mut params.name).into_owned();
         let arguments = params.arguments.take().map(Value::Object);
@@ -405,6 +410,9 @@ impl ServerHandler for Desk {
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let NotificationContext { peer, extensions, .. } = context;
+        if let (Some(id), Some(client)) = (session(&extensions), Client::of_session(&peer)) {
+            self.room.sessions.is_of(id, client);
+        }
         let woken = extensions.get::<SessionRestoreMarker>();
         let missed = || woken.map(|woken| self.room.sessions.missed(&woken.id)).unwrap_or_default();
         self.telling.begin(&self.room.house, peer, missed);

@@ -19,6 +19,7 @@ use toolcrib_json::repair::read_strict;
 
 use super::attentive::{self, Carried};
 use super::desk::{Desk, Entrance, Room};
+use super::early::{self, Began};
 use super::hosts::Hosts;
 use super::once;
 use super::plain::{Plain, Remembered};
@@ -147,8 +148,11 @@ impl Inner {
         if body.len() > self.room.settings.largest_request {
             return Err(TOO_LARGE);
         }
+        if head.method == Method::POST && entrance.session.is_some() {
+            // Large, and moved about before it is first polled.
+            return Box::pin(self.in_session(entrance, head, body)).await;
+        }
         if head.method == Method::POST
-            && entrance.session.is_none()
             && let Some(plain) = Plain::read((&self.hosts, &self.remembered), &head.headers, &body)
         {
             // A call may wait long, and would hold the buffers that both are parts of.
@@ -157,6 +161,25 @@ impl Inner {
         }
         // Large, and slower by itself.
         Box::pin(self.by_sdk(entrance, head, body)).await
+    }
+
+    /// What is said in a session. The SDK hears of what is not answered at once.
+    async fn in_session(
+        &self,
+        entrance: Entrance,
+        mut head: Parts,
+        body: Bytes,
+    ) -> Result<Response, Refusal> {
+        let session = head.headers.get(SESSION).and_then(|id| id.to_str().ok()).unwrap_or_default();
+        if let Some(plain) = Plain::read_of_session(&self.hosts, &head.headers, &body)
+            && let Some(client) = self.sessions.begin(session, &plain.id)
+        {
+            match early::begin(&self.room, entrance.clone(), plain, client).await {
+                Began::Answered(response) => return Ok(response),
+                Began::Early(early) => drop(head.extensions.insert(early)),
+            }
+        }
+        self.by_sdk(entrance, head, body).await
     }
 
     async fn by_sdk(
@@ -168,6 +191,9 @@ impl Inner {
         let message = if head.method == Method::POST { Some(read(&body)?) } else { None };
         let mut request = Request::from_parts(head, Body::from(body));
         entrance.key = message.as_ref().and_then(once::proposed).map(Arc::new);
+        if let Some(message) = &message {
+            self.cancel(request.headers(), message);
+        }
         let begins = |message: &Value| message.get("method").is_some_and(|is| is == "initialize");
         if message.as_ref().is_some_and(begins) {
             self.room_for_one_more()?;
@@ -195,6 +221,17 @@ impl Inner {
             response.headers_mut().insert(SESSION, sealed);
         }
         Ok(response)
+    }
+
+    /// Cancels a call that the SDK does not know of, for a client that could have begun one.
+    fn cancel(&self, headers: &HeaderMap, message: &Value) {
+        let session = headers.get(SESSION).and_then(|id| id.to_str().ok());
+        if let (Some(session), Some(id)) = (session, early::cancelled(message))
+            && !headers.contains_key(ORIGIN)
+            && self.hosts.admit(headers)
+        {
+            self.sessions.cancel(session, &id);
+        }
     }
 
     /// The session of a request, which must be one that this caller began; somebody else's is not

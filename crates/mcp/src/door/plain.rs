@@ -1,16 +1,17 @@
 //! Which requests are plain in every respect, and what they say.
 //!
-//! Only what is plain is read here. Whatever is not (a wish for progress, a header that is missing,
-//! a field that is unknown, a name that is written with escapes) goes the SDK's way, which answers
-//! or refuses it, so that nothing is let in here that is refused there. No tree is made of what
-//! only has to be as expected.
+//! Only what is plain is read here. Whatever is not (a wish for progress in 2026-07-28, a header
+//! that is missing, a field that is unknown, a name that is written with escapes) goes the SDK's
+//! way, which answers or refuses it, so that nothing is let in here that is refused there. No tree
+//! is made of what only has to be as expected.
+
+mod headers;
 
 use std::fmt;
 use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
-use http::header::{ACCEPT, CONTENT_TYPE, ORIGIN};
-use http::{HeaderMap, HeaderName};
+use http::HeaderMap;
 use rmcp::model::{ClientCapabilities, ProtocolVersion, RequestId};
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer};
@@ -21,16 +22,13 @@ use toolcrib_json::repair::read_part;
 use super::hosts::Hosts;
 use super::once;
 use crate::flat::Flat;
+pub(super) use headers::EVENTS;
+use headers::{are_of_latest, are_of_session, are_plain};
+#[cfg(any(test, feature = "fuzz"))]
+use headers::{sent_in_session, sent_with};
 
-const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-const METHOD: HeaderName = HeaderName::from_static("mcp-method");
-const NAME: HeaderName = HeaderName::from_static("mcp-name");
-/// What the headers of arguments begin with.
-const ARGUMENT: &str = "mcp-param-";
-/// What a name begins with that no header can hold as it is.
-const ENCODED: &str = "=?base64?";
-const JSON: &str = "application/json";
-const EVENTS: &str = "text/event-stream";
+/// What the names in `_meta` begin with that the protocol gives a meaning.
+const RESERVED: &str = "io.modelcontextprotocol/";
 
 /// A request that is plain in every respect.
 pub(super) struct Plain {
@@ -57,10 +55,10 @@ struct Message<'a> {
     id: Id,
     method: &'a str,
     #[serde(borrow)]
-    params: Params<'a>,
+    params: Option<Params<'a>>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Params<'a> {
     name: Option<&'a str>,
@@ -68,7 +66,39 @@ struct Params<'a> {
     arguments: Option<&'a RawValue>,
     cursor: Option<&'a str>,
     #[serde(borrow, rename = "_meta")]
-    meta: &'a RawValue,
+    meta: Option<&'a RawValue>,
+}
+
+/// What was read of a message, and what its client says of it beside that.
+struct Asked<'a> {
+    id: RequestId,
+    method: &'a str,
+    name: Option<&'a str>,
+    wanted: Wanted,
+    meta: Option<&'a str>,
+}
+
+impl<'a> Asked<'a> {
+    fn read(body: &'a [u8]) -> Option<Self> {
+        let text = str::from_utf8(body).ok()?;
+        let Message { jsonrpc, id: Id(id), method, params } = serde_json::from_str(text).ok()?;
+        let Params { name, arguments, cursor, meta } = params.unwrap_or_default();
+        let wanted = match (method, name) {
+            _ if jsonrpc != "2.0" => return None,
+            ("tools/call", Some(tool)) if cursor.is_none() => {
+                // It stands in the parameters, and those in the message.
+                let arguments = match arguments {
+                    Some(arguments) => Some(read_part(arguments.get(), 2).ok()?),
+                    None => None,
+                };
+                arguments.as_ref().is_none_or(Value::is_object).then_some(())?;
+                Wanted::Call(tool.to_owned(), arguments)
+            }
+            ("tools/list", None) if arguments.is_none() => Wanted::Tools(cursor.map(str::to_owned)),
+            _ => return None,
+        };
+        Some(Self { id, method, name, wanted, meta: meta.map(RawValue::get) })
+    }
 }
 
 struct Id(RequestId);
@@ -97,33 +127,33 @@ impl Remembered {
 }
 
 impl Plain {
-    /// `None`: there is something about it that the SDK has to look at. `hosts`: those that a
-    /// request may be addressed to.
+    /// One of 2026-07-28. `None`: there is something about it that the SDK has to look at. `hosts`:
+    /// those that a request may be addressed to.
     pub(super) fn read(
         (hosts, remembered): (&Hosts, &Remembered),
         headers: &HeaderMap,
         body: &[u8],
     ) -> Option<Self> {
-        let text = str::from_utf8(body).ok()?;
-        let Message { jsonrpc, id: Id(id), method, params } = serde_json::from_str(text).ok()?;
-        let Params { name, arguments, cursor, meta } = params;
-        let is_plain =
-            jsonrpc == "2.0" && are_plain(headers, (method, name)) && hosts.admit(headers);
-        let wanted = match (method, name) {
-            ("tools/call", Some(tool)) if cursor.is_none() => {
-                // It stands in the parameters, and those in the message.
-                let arguments = match arguments {
-                    Some(arguments) => Some(read_part(arguments.get(), 2).ok()?),
-                    None => None,
-                };
-                arguments.as_ref().is_none_or(Value::is_object).then_some(())?;
-                Wanted::Call(tool.to_owned(), arguments)
-            }
-            ("tools/list", None) if arguments.is_none() => Wanted::Tools(cursor.map(str::to_owned)),
-            _ => return None,
+        let Asked { id, method, name, wanted, meta } = Asked::read(body)?;
+        let (capabilities, trace, key) = remembered.read(meta?)?;
+        (are_of_latest(headers, (method, name)) && are_plain(headers) && hosts.admit(headers))
+            .then_some(Self { id, wanted, trace, key, capabilities })
+    }
+
+    /// One of a session, whose client said at its beginning what it can.
+    pub(super) fn read_of_session(hosts: &Hosts, headers: &HeaderMap, body: &[u8]) -> Option<Self> {
+        let Asked { id, wanted, meta, .. } = Asked::read(body)?;
+        let (trace, key) = match meta {
+            Some(meta) => said_in_session(&Flat::read(meta)?)?,
+            None => (None, None),
         };
-        let (capabilities, trace, key) = remembered.read(meta.get())?;
-        is_plain.then_some(Self { id, wanted, trace, key, capabilities })
+        (are_of_session(headers) && are_plain(headers) && hosts.admit(headers)).then_some(Self {
+            id,
+            wanted,
+            trace,
+            key,
+            capabilities: Value::Null,
+        })
     }
 }
 
@@ -148,6 +178,23 @@ fn said(meta: &Flat<'_>) -> Option<Said> {
     }
     let is_latest = revision? == ProtocolVersion::V_2026_07_28.as_str();
     is_latest.then_some((capabilities?, trace, key))
+}
+
+/// The same of a request that belongs to a session. What it says of progress, only what the call
+/// says on the way makes use of.
+fn said_in_session(meta: &Flat<'_>) -> Option<(Option<String>, Option<Value>)> {
+    let (mut trace, mut key) = (None, None);
+    for (name, raw) in &meta.0 {
+        let said = read_part(raw.get(), 3).ok()?;
+        match *name {
+            "progressToken" if !(said.is_string() || said.is_i64()) => return None,
+            "traceparent" => trace = said.as_str().map(str::to_owned),
+            once::KEY => key = Some(said),
+            _ if name.starts_with(RESERVED) => return None,
+            _ => {}
+        }
+    }
+    Some((trace, key))
 }
 
 /// What the client can. What is an extension, the SDK's way knows.
@@ -186,48 +233,6 @@ impl<'de> Deserialize<'de> for Id {
     }
 }
 
-/// Whether the headers say what the body says, each once, and nothing that has to be looked at.
-fn are_plain(headers: &HeaderMap, (method, name): (&str, Option<&str>)) -> bool {
-    let once = |name: &HeaderName| {
-        let mut values = headers.get_all(name).iter();
-        let first = values.next()?;
-        values.next().is_none().then(|| first.to_str().ok()).flatten()
-    };
-    let accepts = |kind: &str| {
-        let mut accepted = once(&ACCEPT).into_iter().flat_map(|accepted| accepted.split(','));
-        accepted.any(|accepted| accepted.trim().eq_ignore_ascii_case(kind))
-    };
-    let is_json = once(&CONTENT_TYPE).is_some_and(|kind| {
-        let (essence, _) = kind.split_once(';').unwrap_or((kind, ""));
-        essence.trim().eq_ignore_ascii_case(JSON)
-    });
-    once(&VERSION) == Some(ProtocolVersion::V_2026_07_28.as_str())
-        && once(&METHOD) == Some(method)
-        && once(&NAME) == name
-        && headers.contains_key(&NAME) == name.is_some()
-        && !name.is_some_and(|name| name.starts_with(ENCODED))
-        && is_json
-        && accepts(JSON)
-        && accepts(EVENTS)
-        && !headers.contains_key(ORIGIN)
-        && !headers.keys().any(|name| name.as_str().starts_with(ARGUMENT))
-}
-
-/// The headers of a request that wants this of this tool, and by which names it may.
-#[cfg(any(test, feature = "fuzz"))]
-fn sent_with(method: &'static str, tool: Option<&'static str>) -> (Hosts, HeaderMap) {
-    let told = [
-        (VERSION, ProtocolVersion::V_2026_07_28.as_str()),
-        (METHOD, method),
-        (ACCEPT, "application/json, text/event-stream"),
-        (CONTENT_TYPE, JSON),
-        (http::header::HOST, "crib.example"),
-    ];
-    let told = told.into_iter().chain(tool.map(|tool| (NAME, tool)));
-    let headers = told.map(|(name, value)| (name, http::HeaderValue::from_static(value)));
-    (Hosts::new(&["crib.example".to_owned()]), headers.collect())
-}
-
 /// Holds what is read of a plain request against what stands in the whole of it.
 #[cfg(feature = "fuzz")]
 pub(crate) fn means_one_thing(body: &[u8]) {
@@ -237,22 +242,35 @@ pub(crate) fn means_one_thing(body: &[u8]) {
         let read = || Plain::read((&hosts, &remembered), &headers, body);
         let Some(plain) = read() else { continue };
         let again = read().map(|again| (again.capabilities, again.trace, again.key));
-        let first = (plain.capabilities, plain.trace, plain.key.clone());
+        let first = (plain.capabilities.clone(), plain.trace.clone(), plain.key.clone());
         assert_eq!(again, Some(first), "the second time it says something else");
+        assert_eq!(plain.held_against(body), method, "it wants something else");
+    }
+    let (hosts, headers) = sent_in_session("2025-11-25");
+    if let Some(plain) = Plain::read_of_session(&hosts, &headers, body) {
+        plain.held_against(body);
+    }
+}
+
+#[cfg(feature = "fuzz")]
+impl Plain {
+    /// The method, of which the whole says the same.
+    fn held_against(self, body: &[u8]) -> &'static str {
         let text = String::from_utf8_lossy(body);
         let whole = toolcrib_json::repair::read_strict(&text).unwrap_or_default();
         let at = |path: &str| whole.pointer(path).cloned().unwrap_or_default();
-        assert_eq!(at("/method"), method, "it is refused as a whole, or wants something else");
-        let wanted = match plain.wanted {
+        let (method, name, arguments, cursor) = match self.wanted {
             Wanted::Call(tool, arguments) => {
-                (Value::from(tool), arguments.unwrap_or_default(), Value::Null)
+                ("tools/call", tool.into(), arguments.unwrap_or_default(), Value::Null)
             }
-            Wanted::Tools(cursor) => (Value::Null, Value::Null, Value::from(cursor)),
+            Wanted::Tools(cursor) => ("tools/list", Value::Null, Value::Null, cursor.into()),
         };
+        assert_eq!(at("/method"), method, "it is refused as a whole, or wants something else");
         let said = (at("/params/name"), at("/params/arguments"), at("/params/cursor"));
-        assert_eq!(wanted, said, "its parameters are others");
+        assert_eq!((name, arguments, cursor), said, "its parameters are others");
         let key = at("/params/_meta").get(once::KEY).cloned();
-        assert_eq!(plain.key, key, "its key is another");
+        assert_eq!(self.key, key, "its key is another");
+        method
     }
 }
 
@@ -341,5 +359,56 @@ mod tests {
         ] {
             assert!(read(&odd).is_none(), "{odd}");
         }
+    }
+
+    #[test]
+    fn a_plain_call_of_a_session_says_no_more_than_its_tool_its_arguments_and_its_marks() {
+        let read_as = |revision, body: &str| {
+            let (hosts, headers) = sent_in_session(revision);
+            Plain::read_of_session(&hosts, &headers, body.as_bytes())
+        };
+        let whole = |meta: &str| {
+            format!(
+                r#"{{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{{"name":"look","arguments":{{"a":1}}{meta}}}}}"#
+            )
+        };
+        let said = |plain: Plain| {
+            let Wanted::Call(tool, arguments) = plain.wanted else { panic!("it is a call") };
+            (tool, arguments, plain.trace, plain.key)
+        };
+        let (look, one) = ("look".to_owned(), Some(json!({"a": 1})));
+        let marks = r#","_meta":{"traceparent":"00-a","toolcrib/idempotencyKey":"k","progressToken":7,"com.example/x":[1]}"#;
+        for revision in ["2025-03-26", "2025-06-18", "2025-11-25"] {
+            assert_eq!(
+                read_as(revision, &whole("")).map(said),
+                Some((look.clone(), one.clone(), None, None))
+            );
+            let marked = read_as(revision, &whole(marks)).map(said);
+            let trace = Some("00-a".to_owned());
+            assert_eq!(marked, Some((look.clone(), one.clone(), trace, Some(json!("k")))));
+        }
+        let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+        let listed = read_as("2025-11-25", list);
+        assert!(listed.is_some_and(|plain| matches!(plain.wanted, Wanted::Tools(None))));
+        for odd in [
+            whole(r#","_meta":{"progressToken":{}}"#),
+            whole(r#","_meta":{"progressToken":1.5}"#),
+            whole(r#","_meta":{"io.modelcontextprotocol/related-task":{"taskId":"a"}}"#),
+            whole(r#","_meta":{"a":1,"a":2}"#),
+            whole(r#","_meta":[]"#),
+            whole(r#","task":{}"#),
+            whole(r#","cursor":"a""#),
+            whole("").replace(r#"{"a":1}"#, "[]"),
+            whole("").replace(r#""id":"a","#, ""),
+            whole("").replace("tools/call", "prompts/get"),
+            format!("[{}]", whole("")),
+        ] {
+            assert!(read_as("2025-11-25", &odd).is_none(), "{odd}");
+        }
+        for unknown in ["2026-07-28", "2024-11-05", "2099-01-01"] {
+            assert!(read_as(unknown, &whole("")).is_none(), "{unknown}");
+        }
+        let (hosts, headers) = sent_with("tools/call", Some("look"));
+        assert!(Plain::read_of_session(&hosts, &headers, whole("").as_bytes()).is_none());
     }
 }

@@ -25,7 +25,7 @@ pub(super) struct Visit {
     pub(super) caller: Arc<Caller>,
     pub(super) profile: Option<Arc<str>>,
     /// Of the tool's name and the arguments.
-    pub(super) digest: String,
+    pub(super) digest: Arc<str>,
 }
 
 impl Visit {
@@ -59,6 +59,8 @@ pub(super) struct Running {
     events: mpsc::Receiver<Box<Event>>,
     open: BTreeMap<String, Open>,
     asked: usize,
+    /// What was heard and put back.
+    again: Option<Box<Heard>>,
     /// Ends the call, also one that goes on without its client.
     cancel: CancellationToken,
     /// Cancels the call with us.
@@ -121,7 +123,8 @@ impl Running {
             });
             drop(std::mem::replace(&mut gone, CancellationToken::new().drop_guard()).disarm());
         }
-        Self { visit, end, events, open: BTreeMap::new(), asked: 0, cancel, gone }
+        let open = BTreeMap::new();
+        Self { visit, end, events, open, asked: 0, again: None, cancel, gone }
     }
 
     /// Passes on what the call says until it ends, or until it asks what only the next request of
@@ -183,6 +186,9 @@ impl Running {
 
     /// What the call says next; the last is its end.
     pub(super) async fn hear(&mut self) -> Heard {
+        if let Some(heard) = self.again.take() {
+            return *heard;
+        }
         loop {
             let heard = tokio::select! {
                 biased;
@@ -201,6 +207,16 @@ impl Running {
                 return heard;
             }
         }
+    }
+
+    /// Puts back what was heard: it is heard again first.
+    pub(super) fn put_back(&mut self, heard: Heard) {
+        self.again = Some(Box::new(heard));
+    }
+
+    /// Lets the call end with nobody there to hear what it says or answer what it asks.
+    pub(super) async fn end_alone(mut self) {
+        while let Heard::Event(_) = self.hear().await {}
     }
 
     /// Tells the call that nobody wants its end any more; what it says to that is its end.

@@ -4,6 +4,7 @@
 //! said or not. A session of which nothing is awaited is let go of but for its greeting. Its next
 //! request finds it asleep, and the SDK greets it in its client's place before it goes on.
 
+mod begun;
 mod keeper;
 mod vigil;
 
@@ -20,8 +21,11 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use toolcrib_core::LogLevel;
 
+use super::client::Client;
 use super::following::{self, List};
 use super::house::House;
+pub(super) use begun::Begun;
+use begun::Open;
 use vigil::{Streaming, Vigil};
 
 /// For so long a session stays awake with nothing to do, so that one of which much is asked is not
@@ -55,6 +59,11 @@ struct All {
 struct Session {
     /// The parameters of `initialize`, as JSON; empty until they were answered.
     greeting: Box<str>,
+    /// Who began it; `None`: that has not said yet that it is ready.
+    client: Option<Box<Client>>,
+    /// Its calls that the SDK does not know of, and when the last one ended.
+    calls: Vec<Open>,
+    called: Option<Instant>,
     level: Option<LogLevel>,
     state: State,
     /// Of one that sleeps or has just woken: the lists whose change its client was not told of.
@@ -201,7 +210,7 @@ impl Sessions {
         let mut all = self.all();
         let now = Instant::now();
         all.known.retain(|_, session| match session.state {
-            State::Asleep(used) => now.duration_since(used) < LIFE,
+            State::Asleep(used) => now.duration_since(used) < LIFE || session.was_called(LIFE),
             State::Awake | State::Falling(..) => true,
         });
         let is_over = all.known.is_empty();

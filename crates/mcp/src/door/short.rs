@@ -1,6 +1,7 @@
 //! The short way: a `tools/call` of 2026-07-28 that wants its result and nothing before it, and a
 //! `tools/list`, are answered without the SDK, whose tasks and channels cost more than the call,
-//! and whose types cost more than the list. What comes this way, [`Plain`] says.
+//! and whose types cost more than the list. What comes this way, [`Plain`] says; what of it belongs
+//! to a session, `early` begins.
 
 use std::sync::Arc;
 
@@ -28,14 +29,7 @@ impl Plain {
         let (tool, arguments) = match wanted {
             Wanted::Call(tool, arguments) => (tool, arguments),
             Wanted::Tools(cursor) => {
-                return match listing::tools_as_json(room, &entrance, &client, cursor.as_deref()) {
-                    Ok(list) => {
-                        let mut message = begun(&id);
-                        message.text("result", &list);
-                        plainly(StatusCode::OK, message)
-                    }
-                    Err(error) => replied(&id, Err(error)),
-                };
+                return listed(room, &entrance, &client, &id, cursor.as_deref());
             }
         };
         let line = Line {
@@ -49,11 +43,28 @@ impl Plain {
         let asked = (tool, arguments, None);
         // On the heap: what holds this future is moved about before it is first polled.
         let answered = Box::pin(calling::answer(room, entrance, line, marks, asked)).await;
-        replied(&id, answered.map(|(_, answer)| answer))
+        replied(&id, true, answered.map(|(_, answer)| answer))
     }
 }
 
-fn replied(id: &RequestId, answered: Result<Answer, ErrorData>) -> Response {
+/// The answer to a `tools/list`.
+pub(super) fn listed(
+    room: &Room,
+    entrance: &Entrance,
+    client: &Client,
+    id: &RequestId,
+    cursor: Option<&str>,
+) -> Response {
+    let list = listing::tools_as_json(room, entrance, client, cursor);
+    replied(id, client.is_modern, list.map(Answer::Written))
+}
+
+/// The answer to a request as it goes out.
+pub(super) fn replied(
+    id: &RequestId,
+    is_modern: bool,
+    answered: Result<Answer, ErrorData>,
+) -> Response {
     let mut message = begun(id);
     let mut code = StatusCode::OK;
     match answered {
@@ -61,7 +72,10 @@ fn replied(id: &RequestId, answered: Result<Answer, ErrorData>) -> Response {
         Ok(Answer::Result(result) | Answer::Asks(result)) => message.field("result", &result),
         Ok(Answer::Task(task)) => message.field("result", &task),
         Err(error) => {
-            code = status(&error);
+            // To the clients before it another status says that the server cannot be reached.
+            if is_modern {
+                code = status(&error);
+            }
             message.field("error", &error);
         }
     }
@@ -82,7 +96,7 @@ fn plainly(status: StatusCode, message: Written) -> Response {
     response
 }
 
-/// The status that the revision gives an error, whose request was well formed.
+/// The status that 2026-07-28 gives an error, whose request was well formed.
 fn status(error: &ErrorData) -> StatusCode {
     match error.code {
         ErrorCode::UNSUPPORTED_PROTOCOL_VERSION

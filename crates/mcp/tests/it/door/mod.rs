@@ -2,6 +2,7 @@
 
 mod asking;
 mod consent;
+mod early;
 mod ext_tasks;
 mod fixtures;
 mod house;

@@ -42,8 +42,9 @@ async fn all_sleep_but_one(door: &Door, url: &str) {
     timeout(Duration::from_secs(20), fell).await.unwrap_or_else(|_| panic!("they do not sleep"));
 }
 
+/// A call with a field that nobody knows: it is not answered without the session.
 fn call(id: u32, name: &str) -> Value {
-    let params = json!({ "name": name, "arguments": { "n": id } });
+    let params = json!({ "name": name, "arguments": { "n": id }, "x-unknown": true });
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
 }
 
@@ -91,7 +92,9 @@ async fn a_session_that_slept_answers_as_before_and_is_not_there_once_it_is_ende
     let session = begin(&url, "ann", OLD, json!({})).await;
     for id in 1..=3 {
         all_sleep_but_one(&door, &url).await;
-        let answer = old(&url, "ann", Some(&session), call(id, "alpha")).await.answer();
+        let reply = old(&url, "ann", Some(&session), call(id, "alpha")).await;
+        assert_eq!(reply.header("content-type"), Some("text/event-stream"), "it was not woken");
+        let answer = reply.answer();
         assert_eq!(
             (&answer["id"], &answer["result"]["structuredContent"]),
             (&json!(id), &json!({ "n": id }))
@@ -111,6 +114,28 @@ async fn a_session_that_slept_answers_as_before_and_is_not_there_once_it_is_ende
     assert_eq!(door.sessions(), before - 1);
     assert_eq!(old(&url, "ann", Some(&session), call(21, "alpha")).await.status, 404);
     assert_eq!(oracle.count("alpha"), 7);
+}
+
+#[tokio::test]
+async fn a_plain_call_is_answered_without_waking_its_session() {
+    let oracle = Oracle::default();
+    let (door, url) = open(Crib::builder().build_fixed(echoes(&oracle, &["alpha"]))).await;
+    let session = begin(&url, "ann", OLD, json!({})).await;
+    all_sleep_but_one(&door, &url).await;
+    let asleep = door.awake();
+    let mut plain = call(1, "alpha");
+    plain["params"].as_object_mut().unwrap().remove("x-unknown");
+    for _ in 0..3 {
+        let reply = old(&url, "ann", Some(&session), plain.clone()).await;
+        assert_eq!(reply.header("content-type"), Some("application/json"), "{}", reply.body);
+        assert_eq!(reply.answer()["result"]["structuredContent"], json!({ "n": 1 }));
+        assert_eq!(door.awake(), asleep);
+    }
+    assert_eq!(old(&url, "bob", Some(&session), plain.clone()).await.status, 404);
+    let named = [("x-caller", "ann"), ("mcp-session-id", session.as_str())];
+    assert_eq!(send("DELETE", &url, &named, "").await.status, 204);
+    assert_eq!(old(&url, "ann", Some(&session), plain).await.status, 404);
+    assert_eq!(oracle.count("alpha"), 3);
 }
 
 #[tokio::test]

@@ -1,0 +1,102 @@
+//! Calls of sessions that the SDK does not know of.
+//!
+//! Such a call needs nothing of its session but who began it, so that a session that sleeps goes on
+//! sleeping. Its client may cancel it, and with its session it ends.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::RequestId;
+use rmcp::transport::streamable_http_server::SessionId;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::{Session, Sessions};
+use crate::door::client::Client;
+
+/// One call of a session.
+pub(super) struct Open {
+    id: RequestId,
+    cancel: CancellationToken,
+}
+
+/// Its place among the calls of its session, which is free again when this is dropped.
+pub(in crate::door) struct Begun {
+    sessions: Arc<Sessions>,
+    session: SessionId,
+    id: RequestId,
+    cancel: CancellationToken,
+}
+
+impl Begun {
+    pub(in crate::door) async fn cancelled(&self) {
+        self.cancel.cancelled().await;
+    }
+
+    /// Gives the place up: the SDK knows of the call now. `false`: it was cancelled before that.
+    pub(in crate::door) fn give_up(self) -> bool {
+        let cancel = self.cancel.clone();
+        drop(self);
+        !cancel.is_cancelled()
+    }
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        if let Some(session) = self.sessions.all().known.get_mut(&self.session) {
+            session.calls.retain(|open| open.id != self.id);
+            session.called = Some(Instant::now());
+        }
+    }
+}
+
+impl Sessions {
+    /// Who a session was begun by, and a place for one of its calls. `None`: its client has not said
+    /// that it is ready, or such a call is open.
+    pub(in crate::door) fn begin(
+        self: &Arc<Self>,
+        session: &str,
+        id: &RequestId,
+    ) -> Option<(Client, Begun)> {
+        let mut all = self.all();
+        let (name, _) = all.known.get_key_value(session)?;
+        let name = Arc::clone(name);
+        let session = all.known.get_mut(session)?;
+        let client = session.client.as_deref()?.clone();
+        if session.calls.iter().any(|open| open.id == *id) {
+            return None;
+        }
+        let cancel = CancellationToken::new();
+        session.calls.push(Open { id: id.clone(), cancel: cancel.clone() });
+        drop(all);
+        Some((client, Begun { sessions: Arc::clone(self), session: name, id: id.clone(), cancel }))
+    }
+
+    /// Cancels a call, if there is one that the SDK does not know of.
+    pub(in crate::door) fn cancel(&self, session: &str, id: &RequestId) {
+        let all = self.all();
+        let open = all.known.get(session).into_iter().flat_map(|session| &session.calls);
+        open.filter(|open| open.id == *id).for_each(|open| open.cancel.cancel());
+    }
+
+    /// Keeps who its client is, once that has said that it is ready.
+    pub(in crate::door) fn is_of(&self, session: &str, client: Client) {
+        if let Some(session) = self.all().known.get_mut(session) {
+            session.client = Some(Box::new(client));
+        }
+    }
+}
+
+impl Session {
+    /// Whether one of its calls is open, or was not longer ago than this.
+    pub(super) fn was_called(&self, within: Duration) -> bool {
+        !self.calls.is_empty() || self.called.is_some_and(|called| called.elapsed() < within)
+    }
+}
+
+/// With a session its calls end.
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.calls.iter().for_each(|open| open.cancel.cancel());
+    }
+}
