@@ -410,8 +410,8 @@ impl ServerHandler for Desk {
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let NotificationContext { peer, extensions, .. } = context;
-        if let (Some(id), Some(client)) = (session(&extensions), Client::of_session(&peer)) {
-            self.room.sessions.is_of(id, client);
+        if let Some(id) = session(&extensions) {
+            self.room.sessions.is_of(id, Client::of_session(&peer));
         }
         let woken = extensions.get::<SessionRestoreMarker>();
         let missed = || woken.map(|woken| self.room.sessions.missed(&woken.id)).unwrap_or_default();

@@ -12,9 +12,7 @@ use axum::body::Body;
 use axum::response::Response;
 use http::HeaderValue;
 use http::header::CONTENT_TYPE;
-use rmcp::model::{ErrorData, Extensions, RequestId};
-use serde::Deserialize as _;
-use serde_json::Value;
+use rmcp::model::{ErrorData, Extensions};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 use toolcrib_core::TicketError;
@@ -44,7 +42,8 @@ pub(super) enum Began {
 }
 
 /// A call under way. Dropped, it goes on without its client: in the older revisions a connection
-/// that breaks cancels nothing.
+/// that breaks cancels nothing. Its client does not come back to it, since no event of it has a name
+/// yet.
 struct UnderWay(Option<(Running, Begun)>);
 
 impl Drop for UnderWay {
@@ -149,13 +148,14 @@ impl Early {
         }
         calling.go_on(running, line).await
     }
-}
 
-/// The request that a message cancels.
-pub(super) fn cancelled(message: &Value) -> Option<RequestId> {
-    let cancels = message.get("method").is_some_and(|is| is == "notifications/cancelled");
-    let id = message.pointer("/params/requestId").filter(|_| cancels)?;
-    RequestId::deserialize(id).ok()
+    /// Ends the call if no handler goes on with it: the SDK did not let its request in, and its
+    /// client may make it again.
+    pub(super) fn give_up(self) {
+        if let Some((_, mut call)) = self.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            call.0 = None;
+        }
+    }
 }
 
 /// The answer to what its client does not want any more.

@@ -22,7 +22,7 @@ use super::desk::{Desk, Entrance, Room};
 use super::early::{self, Began};
 use super::hosts::Hosts;
 use super::once;
-use super::plain::{Plain, Remembered};
+use super::plain::{self, Plain, Remembered};
 use super::seal::Seal;
 use super::sessions::Sessions;
 
@@ -176,7 +176,14 @@ impl Inner {
         {
             match early::begin(&self.room, entrance.clone(), plain, client).await {
                 Began::Answered(response) => return Ok(response),
-                Began::Early(early) => drop(head.extensions.insert(early)),
+                Began::Early(early) => {
+                    head.extensions.insert(early.clone());
+                    let answered = self.by_sdk(entrance, head, body).await;
+                    if !answered.as_ref().is_ok_and(|answer| answer.status().is_success()) {
+                        early.give_up();
+                    }
+                    return answered;
+                }
             }
         }
         self.by_sdk(entrance, head, body).await
@@ -191,12 +198,18 @@ impl Inner {
         let message = if head.method == Method::POST { Some(read(&body)?) } else { None };
         let mut request = Request::from_parts(head, Body::from(body));
         entrance.key = message.as_ref().and_then(once::proposed).map(Arc::new);
-        if let Some(message) = &message {
-            self.cancel(request.headers(), message);
-        }
+        let session = request.headers().get(SESSION).and_then(|id| id.to_str().ok());
         let begins = |message: &Value| message.get("method").is_some_and(|is| is == "initialize");
-        if message.as_ref().is_some_and(begins) {
-            self.room_for_one_more()?;
+        match (&message, session) {
+            (Some(message), None) if begins(message) => self.room_for_one_more()?,
+            (Some(message), Some(session)) if begins(message) => self.sessions.is_of(session, None),
+            (Some(message), Some(session)) => {
+                // The SDK does not know of the request, or knew of it before it gave its place up.
+                if let Some(id) = plain::cancelled(&self.hosts, request.headers(), message) {
+                    self.sessions.cancel(session, &id);
+                }
+            }
+            _ => {}
         }
         if let Some(wanted) = message.as_ref().and_then(attentive::wanted) {
             request.extensions_mut().insert(Carried::begin(&self.room, &entrance, &wanted).await);
@@ -221,17 +234,6 @@ impl Inner {
             response.headers_mut().insert(SESSION, sealed);
         }
         Ok(response)
-    }
-
-    /// Cancels a call that the SDK does not know of, for a client that could have begun one.
-    fn cancel(&self, headers: &HeaderMap, message: &Value) {
-        let session = headers.get(SESSION).and_then(|id| id.to_str().ok());
-        if let (Some(session), Some(id)) = (session, early::cancelled(message))
-            && !headers.contains_key(ORIGIN)
-            && self.hosts.admit(headers)
-        {
-            self.sessions.cancel(session, &id);
-        }
     }
 
     /// The session of a request, which must be one that this caller began; somebody else's is not

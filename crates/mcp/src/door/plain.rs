@@ -17,7 +17,7 @@ use serde::de::Visitor;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
-use toolcrib_json::repair::read_part;
+use toolcrib_json::repair::{read_part, read_strict};
 
 use super::hosts::Hosts;
 use super::once;
@@ -29,6 +29,9 @@ use headers::{sent_in_session, sent_with};
 
 /// What the names in `_meta` begin with that the protocol gives a meaning.
 const RESERVED: &str = "io.modelcontextprotocol/";
+
+/// In a longer text there may be more than is read of a whole one, though of each part all is read.
+const SHORT: usize = 128 * 1024;
 
 /// A request that is plain in every respect.
 pub(super) struct Plain {
@@ -81,6 +84,9 @@ struct Asked<'a> {
 impl<'a> Asked<'a> {
     fn read(body: &'a [u8]) -> Option<Self> {
         let text = str::from_utf8(body).ok()?;
+        if text.len() > SHORT {
+            read_strict(text).ok()?;
+        }
         let Message { jsonrpc, id: Id(id), method, params } = serde_json::from_str(text).ok()?;
         let Params { name, arguments, cursor, meta } = params.unwrap_or_default();
         let wanted = match (method, name) {
@@ -99,6 +105,15 @@ impl<'a> Asked<'a> {
         };
         Some(Self { id, method, name, wanted, meta: meta.map(RawValue::get) })
     }
+}
+
+/// The request of its session that a client cancels, where it says so in a plain way.
+pub(super) fn cancelled(hosts: &Hosts, headers: &HeaderMap, message: &Value) -> Option<RequestId> {
+    let cancels = message.get("method").is_some_and(|is| is == "notifications/cancelled");
+    let is_said = cancels && message.get("id").is_none();
+    let id = message.pointer("/params/requestId").filter(|_| is_said)?;
+    (are_of_session(headers) && are_plain(headers) && hosts.admit(headers)).then_some(())?;
+    RequestId::deserialize(id).ok()
 }
 
 struct Id(RequestId);
@@ -257,7 +272,7 @@ impl Plain {
     /// The method, of which the whole says the same.
     fn held_against(self, body: &[u8]) -> &'static str {
         let text = String::from_utf8_lossy(body);
-        let whole = toolcrib_json::repair::read_strict(&text).unwrap_or_default();
+        let whole = read_strict(&text).unwrap_or_default();
         let at = |path: &str| whole.pointer(path).cloned().unwrap_or_default();
         let (method, name, arguments, cursor) = match self.wanted {
             Wanted::Call(tool, arguments) => {

@@ -1,8 +1,9 @@
 //! Sessions of older clients over HTTP, of which those that are idle sleep.
 //!
 //! The SDK serves a session by three tasks and seven channels: some 60 KiB, whether anything is
-//! said or not. A session of which nothing is awaited is let go of but for its greeting. Its next
-//! request finds it asleep, and the SDK greets it in its client's place before it goes on.
+//! said or not. A session of which nothing is awaited is let go of but for its greeting. The next
+//! request that the SDK has to hear of finds it asleep, and the SDK greets it in its client's place
+//! before it goes on.
 
 mod begun;
 mod keeper;
@@ -15,7 +16,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{SessionId, SessionManager as _};
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -33,8 +34,6 @@ use vigil::{Streaming, Vigil};
 const REST: Duration = Duration::from_secs(10);
 /// How often it is looked which of them may sleep, and which are forgotten.
 const LOOK: Duration = Duration::from_secs(1);
-/// For so long a session lives of which nothing is heard.
-const LIFE: Duration = SessionConfig::DEFAULT_KEEP_ALIVE;
 /// How long a session may take to fall asleep.
 const FALL: Duration = Duration::from_secs(6);
 
@@ -43,6 +42,8 @@ pub(super) struct Sessions {
     house: Arc<dyn House>,
     /// So many stay awake with nothing to do.
     most_awake: usize,
+    /// For so long one lives of which nothing is heard.
+    life: Duration,
     all: Mutex<All>,
     is_swept: AtomicBool,
     own: Weak<Self>,
@@ -82,11 +83,15 @@ enum State {
 }
 
 impl Sessions {
-    pub(super) fn new(house: Arc<dyn House>, most_awake: usize) -> Arc<Self> {
+    pub(super) fn new(house: Arc<dyn House>, (most_awake, life): (usize, Duration)) -> Arc<Self> {
+        let mut local = LocalSessionManager::default();
+        // It hears neither of the calls that are answered without it nor of whoever only listens.
+        local.session_config.keep_alive = None;
         Arc::new_cyclic(|own| Self {
-            local: LocalSessionManager::default(),
+            local,
             house,
             most_awake,
+            life,
             all: Mutex::default(),
             is_swept: AtomicBool::new(false),
             own: own.clone(),
@@ -198,7 +203,7 @@ impl Sessions {
                 tokio::time::sleep(LOOK).await;
                 let Some(sessions) = sessions.upgrade() else { return };
                 sessions.let_sleep(false).await;
-                if sessions.forget() {
+                if sessions.forget().await {
                     return;
                 }
             }
@@ -206,13 +211,21 @@ impl Sessions {
     }
 
     /// Forgets those that nobody came back to; `true`: there are none any more.
-    fn forget(&self) -> bool {
+    async fn forget(&self) -> bool {
+        let over: Vec<SessionId> = {
+            let All { known, vigils } = &mut *self.all();
+            let over = known.extract_if(|id, session| {
+                let heard = session.heard_of(vigils.get(id));
+                heard.is_some_and(|heard| heard.elapsed() >= self.life)
+            });
+            let over: Vec<_> = over.map(|(id, _)| id).collect();
+            over.into_iter().filter(|id| vigils.remove(id).is_some()).collect()
+        };
+        for id in over {
+            // It may have ended by itself meanwhile.
+            let _ = self.local.close_session(&id).await;
+        }
         let mut all = self.all();
-        let now = Instant::now();
-        all.known.retain(|_, session| match session.state {
-            State::Asleep(used) => now.duration_since(used) < LIFE || session.was_called(LIFE),
-            State::Awake | State::Falling(..) => true,
-        });
         let is_over = all.known.is_empty();
         if is_over {
             *all = All::default();
@@ -249,5 +262,17 @@ impl Sessions {
         all.known.entry(Arc::clone(id)).or_default().state = State::Awake;
         all.vigils.insert(Arc::clone(id), Arc::clone(&vigil));
         vigil
+    }
+}
+
+impl Session {
+    /// When something was heard of it last; `None`: somebody is there.
+    fn heard_of(&self, vigil: Option<&Arc<Vigil>>) -> Option<Instant> {
+        let used = match self.state {
+            State::Asleep(used) => used,
+            State::Falling(..) => return None,
+            State::Awake => vigil?.left_since()?,
+        };
+        self.calls.is_empty().then(|| self.called.map_or(used, |called| called.max(used)))
     }
 }

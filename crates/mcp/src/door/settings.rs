@@ -28,6 +28,8 @@ pub struct DoorSettings {
     pub most_tasks: usize,
     /// Sessions of older clients at the same time.
     pub most_sessions: usize,
+    /// How long a session lives of which nothing is heard.
+    pub session_life: Duration,
     /// Sessions that stay awake while nothing is asked of them, for a while. The others take a
     /// tenth of the memory, and a moment longer to answer the next request.
     pub most_awake: usize,
@@ -52,6 +54,7 @@ impl Default for DoorSettings {
             task_life: Duration::from_mins(30),
             most_tasks: 1_000,
             most_sessions: 10_000,
+            session_life: Duration::from_mins(5),
             most_awake: 32,
             traced: false,
             instructions: None,

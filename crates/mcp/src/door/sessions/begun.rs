@@ -4,7 +4,6 @@
 //! sleeping. Its client may cancel it, and with its session it ends.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use rmcp::model::RequestId;
 use rmcp::transport::streamable_http_server::SessionId;
@@ -13,6 +12,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Session, Sessions};
 use crate::door::client::Client;
+
+/// Calls of one session at the same time; those beyond are the SDK's from the beginning.
+const MOST: usize = 64;
 
 /// One call of a session.
 pub(super) struct Open {
@@ -51,8 +53,8 @@ impl Drop for Begun {
 }
 
 impl Sessions {
-    /// Who a session was begun by, and a place for one of its calls. `None`: its client has not said
-    /// that it is ready, or such a call is open.
+    /// Who a session was begun by, and a place for one of its calls. `None`: it is not there, its
+    /// client has not said that it is ready, such a call is open, or too many are.
     pub(in crate::door) fn begin(
         self: &Arc<Self>,
         session: &str,
@@ -63,7 +65,8 @@ impl Sessions {
         let name = Arc::clone(name);
         let session = all.known.get_mut(session)?;
         let client = session.client.as_deref()?.clone();
-        if session.calls.iter().any(|open| open.id == *id) {
+        let calls = &session.calls;
+        if calls.len() >= MOST || calls.iter().any(|open| open.id == *id) {
             return None;
         }
         let cancel = CancellationToken::new();
@@ -79,18 +82,11 @@ impl Sessions {
         open.filter(|open| open.id == *id).for_each(|open| open.cancel.cancel());
     }
 
-    /// Keeps who its client is, once that has said that it is ready.
-    pub(in crate::door) fn is_of(&self, session: &str, client: Client) {
+    /// Keeps who its client is. `None`: that has not said that it is ready, or greets once more.
+    pub(in crate::door) fn is_of(&self, session: &str, client: Option<Client>) {
         if let Some(session) = self.all().known.get_mut(session) {
-            session.client = Some(Box::new(client));
+            session.client = client.map(Box::new);
         }
-    }
-}
-
-impl Session {
-    /// Whether one of its calls is open, or was not longer ago than this.
-    pub(super) fn was_called(&self, within: Duration) -> bool {
-        !self.calls.is_empty() || self.called.is_some_and(|called| called.elapsed() < within)
     }
 }
 

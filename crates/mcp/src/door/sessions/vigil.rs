@@ -105,6 +105,12 @@ impl Vigil {
         (watched.begun && !coming && !ending && !awaited).then_some(watched.used)
     }
 
+    /// Since when nobody is there: no stream is open, and no request without an answer.
+    pub(super) fn left_since(&self) -> Option<Instant> {
+        let watched = self.watched();
+        (watched.streams + watched.open.len() == 0).then_some(watched.used)
+    }
+
     /// Its client is to be told that these lists changed.
     pub(super) fn owe(&self, lists: Vec<List>) {
         self.watched().owed = lists;

@@ -1,5 +1,5 @@
 //! Calls of older clients that are begun before the SDK hears of them, and what becomes of those that
-//! do not end at once: nobody can tell by anything but the speed.
+//! do not end at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -43,6 +43,21 @@ fn kind(reply: &Reply) -> Option<&str> {
     reply.header("content-type")
 }
 
+/// Begins a session, and waits until it is known that its client is ready: nothing answers who says
+/// so.
+async fn ready(url: &str, revision: &str) -> String {
+    let session = begin(url, "ann", revision, json!({})).await;
+    let list = message(0, "tools/list", &json!({}));
+    let known = async {
+        while kind(&old(url, "ann", Some(&session), list.clone()).await) != Some("application/json")
+        {
+            sleep(Duration::from_millis(2)).await;
+        }
+    };
+    timeout(LONG, known).await.unwrap_or_else(|_| panic!("nobody knows that it is ready"));
+    session
+}
+
 #[tokio::test]
 async fn a_client_of_every_older_revision_gets_the_same_answer_whichever_way() {
     let oracle = Oracle::default();
@@ -69,7 +84,7 @@ async fn a_client_of_every_older_revision_gets_the_same_answer_whichever_way() {
 /// Holds the short way against the other: how many calls it answered, and how many pages of tools.
 async fn compare(url: &str, revision: &str, names: &[String]) -> (usize, usize) {
     let (mut at_once, mut pages) = (0, 0);
-    let session = &begin(url, "ann", revision, json!({})).await;
+    let session = &ready(url, revision).await;
     let said = async |message: Value| old(url, "ann", Some(session), message).await;
     for arguments in [json!({}), json!({ "n": 1, "a": 2, "b": 3 }), json!(null)] {
         let calls = (1..).zip(names).map(async |(id, name)| {
@@ -102,7 +117,7 @@ async fn what_is_said_in_a_session_is_held_to_the_rules_of_every_request() {
     let crib =
         Crib::builder().build_fixed(Toolset::of([oracle.echo("alpha", Effect::Read)]).unwrap());
     let url = open(crib, &[], DoorSettings::default()).await;
-    let session = begin(&url, "ann", "2025-11-25", json!({})).await;
+    let session = ready(&url, "2025-11-25").await;
     let right = [
         ("x-caller", "ann"),
         ("mcp-session-id", session.as_str()),
@@ -156,7 +171,7 @@ async fn a_key_stands_for_one_call_whichever_way_it_comes() {
     let crib =
         Crib::builder().build_fixed(Toolset::of([oracle.echo("alpha", Effect::Write)]).unwrap());
     let url = open(crib, &[], DoorSettings::default()).await;
-    let session = begin(&url, "ann", "2025-11-25", json!({})).await;
+    let session = ready(&url, "2025-11-25").await;
     let mut keyed = call(1, "alpha");
     keyed["params"]["_meta"] = json!({ "toolcrib/idempotencyKey": "one" });
     let first = old(&url, "ann", Some(&session), keyed.clone()).await;
@@ -230,7 +245,7 @@ async fn a_call_that_takes_its_time_or_tells_of_itself_runs_once_and_loses_nothi
     let slow = inside.tool("slow", 0, Duration::from_millis(300));
     let tells = inside.tool("tells", 20, Duration::ZERO);
     let url = door([slow, tells]).await;
-    let session = begin(&url, "ann", "2025-11-25", json!({})).await;
+    let session = ready(&url, "2025-11-25").await;
     let reply = old(&url, "ann", Some(&session), call(7, "slow")).await;
     assert_eq!(kind(&reply), Some("text/event-stream"));
     let answer = reply.answer();
@@ -270,7 +285,7 @@ async fn send_only(url: &str, session: &str, message: &Value) -> TcpStream {
 async fn a_connection_that_breaks_ends_no_call_of_an_older_client() {
     let inside = Inside::default();
     let url = door([inside.tool("slow", 0, Duration::from_millis(400))]).await;
-    let session = begin(&url, "ann", "2025-11-25", json!({})).await;
+    let session = ready(&url, "2025-11-25").await;
     let stream = send_only(&url, &session, &call(1, "slow")).await;
     inside.until([1, 0, 0]).await;
     drop(stream);
@@ -284,7 +299,7 @@ async fn a_call_that_is_cancelled_or_whose_session_is_ended_is_let_go_of() {
     // At once, and when the call has gone over.
     for (round, pause) in [0, 300].into_iter().enumerate() {
         let before = 2 * round;
-        let session = begin(&url, "ann", "2025-11-25", json!({})).await;
+        let session = ready(&url, "2025-11-25").await;
         let calling = old(&url, "ann", Some(&session), call(5, "slow"));
         let cancelling = async {
             inside.until([before + 1, 0, before]).await;

@@ -48,6 +48,13 @@ fn call(id: u32, name: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
 }
 
+/// A call that is answered without it.
+fn plain(id: u32, name: &str) -> Value {
+    let mut call = call(id, name);
+    call["params"].as_object_mut().unwrap().remove("x-unknown");
+    call
+}
+
 /// What a session hears on the stream on which it listens.
 struct Ear(TcpStream, String);
 
@@ -123,8 +130,7 @@ async fn a_plain_call_is_answered_without_waking_its_session() {
     let session = begin(&url, "ann", OLD, json!({})).await;
     all_sleep_but_one(&door, &url).await;
     let asleep = door.awake();
-    let mut plain = call(1, "alpha");
-    plain["params"].as_object_mut().unwrap().remove("x-unknown");
+    let plain = plain(1, "alpha");
     for _ in 0..3 {
         let reply = old(&url, "ann", Some(&session), plain.clone()).await;
         assert_eq!(reply.header("content-type"), Some("application/json"), "{}", reply.body);
@@ -187,4 +193,45 @@ async fn a_session_keeps_its_level_while_it_sleeps() {
         drop(ear);
     }
     assert!(!heard[0]);
+}
+
+#[tokio::test]
+async fn a_session_lives_while_somebody_calls_or_listens_and_not_much_longer() {
+    let life = Duration::from_secs(2);
+    let oracle = Oracle::default();
+    let crib = Crib::builder().build_fixed(echoes(&oracle, &["alpha"]));
+    let settings = DoorSettings { session_life: life, most_awake: 0, ..DoorSettings::default() };
+    let door = door(crib, &[], settings);
+    let url = serve(&door).await;
+    let [calls, listens, quiet] = [(); 3].map(|()| begin(&url, "ann", OLD, json!({})));
+    let (calls, listens, _quiet) = tokio::join!(calls, listens, quiet);
+    let ear = Ear::open(&url, &listens).await;
+    let hello = json!({
+        "jsonrpc": "2.0", "id": 0, "method": "initialize",
+        "params": {
+            "protocolVersion": OLD, "capabilities": {},
+            "clientInfo": { "name": "t", "version": "1" },
+        },
+    });
+    old(&url, "ann", None, hello).await.answer();
+    assert_eq!(door.sessions(), 4);
+    for id in 1..=20 {
+        tokio::time::sleep(life / 8).await;
+        let reply = old(&url, "ann", Some(&calls), plain(id, "alpha")).await;
+        assert_eq!(reply.status, 200, "call {id}: {}", reply.body);
+    }
+    // The one that was quiet and the one that was never ready are gone.
+    assert_eq!(door.sessions(), 2);
+    let reply = old(&url, "ann", Some(&listens), plain(30, "alpha")).await;
+    assert_eq!((reply.status, oracle.count("alpha")), (200, 21), "{}", reply.body);
+    drop(ear);
+    let ended = async {
+        while door.sessions() > 0 {
+            tokio::time::sleep(life / 8).await;
+        }
+    };
+    timeout(10 * life, ended).await.unwrap_or_else(|_| panic!("{} stay", door.sessions()));
+    for session in [calls, listens] {
+        assert_eq!(old(&url, "ann", Some(&session), plain(31, "alpha")).await.status, 404);
+    }
 }
