@@ -65,8 +65,7 @@ impl Door {
     pub fn new(house: Arc<dyn House>, settings: DoorSettings) -> Self {
         let waiting = Waiting::new(settings.most_waiting, settings.patience);
         let tasks = Tasks::new(&settings);
-        let sessions =
-            Sessions::new(Arc::clone(&house), (settings.most_awake, settings.session_life));
+        let sessions = Sessions::new(Arc::clone(&house), &settings);
         let whole = Whole::default();
         Self(Arc::new(Room { house, settings, waiting, tasks, whole, sessions }))
     }

@@ -73,13 +73,7 @@ pub(super) async fn begin(
             return Began::Answered(listed(room, &entrance, &client, &id, cursor.as_deref()));
         }
     };
-    let line = Line {
-        id: id.clone(),
-        context: None,
-        client,
-        level: None,
-        patience: room.settings.patience,
-    };
+    let line = Line::silent(&id, client, room.settings.patience);
     let marks = Marks { trace: trace.as_deref(), key: key.as_ref() };
     let answered = |answer| Began::Answered(replied(&id, false, answer));
     let calling = match Calling::of(room, entrance, line, marks, (tool, arguments.as_ref())) {

@@ -24,6 +24,11 @@ pub(super) struct Line {
 }
 
 impl Line {
+    /// To a client that hears the answer alone.
+    pub(super) fn silent(id: &RequestId, client: Client, patience: Duration) -> Self {
+        Self { id: id.clone(), context: None, client, level: None, patience }
+    }
+
     /// Resolves when the client does not want the answer any more; whoever serves a client that
     /// hears nothing before it is dropped instead.
     pub(super) async fn gone(&self) {

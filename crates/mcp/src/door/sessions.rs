@@ -25,6 +25,7 @@ use toolcrib_core::LogLevel;
 use super::client::Client;
 use super::following::{self, List};
 use super::house::House;
+use super::settings::DoorSettings;
 pub(super) use begun::Begun;
 use begun::Open;
 use vigil::{Streaming, Vigil};
@@ -83,15 +84,15 @@ enum State {
 }
 
 impl Sessions {
-    pub(super) fn new(house: Arc<dyn House>, (most_awake, life): (usize, Duration)) -> Arc<Self> {
+    pub(super) fn new(house: Arc<dyn House>, settings: &DoorSettings) -> Arc<Self> {
         let mut local = LocalSessionManager::default();
         // It hears neither of the calls that are answered without it nor of whoever only listens.
         local.session_config.keep_alive = None;
         Arc::new_cyclic(|own| Self {
             local,
             house,
-            most_awake,
-            life,
+            most_awake: settings.most_awake,
+            life: settings.session_life,
             all: Mutex::default(),
             is_swept: AtomicBool::new(false),
             own: own.clone(),

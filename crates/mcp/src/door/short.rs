@@ -32,13 +32,7 @@ impl Plain {
                 return listed(room, &entrance, &client, &id, cursor.as_deref());
             }
         };
-        let line = Line {
-            id: id.clone(),
-            context: None,
-            client,
-            level: None,
-            patience: room.settings.patience,
-        };
+        let line = Line::silent(&id, client, room.settings.patience);
         let marks = Marks { trace: trace.as_deref(), key: key.as_ref() };
         let asked = (tool, arguments, None);
         // On the heap: what holds this future is moved about before it is first polled.

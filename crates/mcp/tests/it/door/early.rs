@@ -20,7 +20,7 @@ use toolcrib_testkit::{ByHand, Oracle, spec};
 use super::fixtures;
 use super::plain::seen;
 use super::support::open;
-use super::wire::{Reply, begin, old, send};
+use super::wire::{Reply, begin, but, greet, old, send};
 
 const REVISIONS: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
 const LONG: Duration = Duration::from_secs(20);
@@ -114,9 +114,7 @@ async fn compare(url: &str, revision: &str, names: &[String]) -> (usize, usize) 
 #[tokio::test]
 async fn what_is_said_in_a_session_is_held_to_the_rules_of_every_request() {
     let oracle = Oracle::default();
-    let crib =
-        Crib::builder().build_fixed(Toolset::of([oracle.echo("alpha", Effect::Read)]).unwrap());
-    let url = open(crib, &[], DoorSettings::default()).await;
+    let url = door([oracle.echo("alpha", Effect::Read)]).await;
     let session = ready(&url, "2025-11-25").await;
     let right = [
         ("x-caller", "ann"),
@@ -136,9 +134,7 @@ async fn what_is_said_in_a_session_is_held_to_the_rules_of_every_request() {
         ("x-caller", "bob", 404),
         ("x-caller", "nobody", 401),
     ] {
-        let others = right.iter().copied().filter(|(name, _)| *name != header);
-        let headers: Vec<_> = others.chain([(header, value)]).collect();
-        let reply = send("POST", &url, &headers, &body).await;
+        let reply = send("POST", &url, &but(&right, (header, value)), &body).await;
         assert_eq!(reply.status, status, "{header}: {value}: {}", reply.body);
     }
     assert_eq!(oracle.count("alpha"), 1);
@@ -146,17 +142,8 @@ async fn what_is_said_in_a_session_is_held_to_the_rules_of_every_request() {
 
 #[tokio::test]
 async fn a_client_that_has_not_said_that_it_is_ready_is_answered_as_ever() {
-    let crib = Crib::builder().build_fixed(fixtures::tools());
-    let url = open(crib, &[], DoorSettings::default()).await;
-    let hello = message(
-        0,
-        "initialize",
-        &json!({
-            "protocolVersion": "2025-11-25", "capabilities": {},
-            "clientInfo": { "name": "t", "version": "1" },
-        }),
-    );
-    let reply = old(&url, "ann", None, hello).await;
+    let url = door(fixtures::all()).await;
+    let reply = greet(&url, "ann", "2025-11-25", json!({})).await;
     let session = reply.header("mcp-session-id").unwrap();
     for wanted in [call(1, "test_simple_text"), odd(call(2, "test_simple_text"))] {
         let reply = old(&url, "ann", Some(session), wanted).await;
@@ -168,9 +155,7 @@ async fn a_client_that_has_not_said_that_it_is_ready_is_answered_as_ever() {
 #[tokio::test]
 async fn a_key_stands_for_one_call_whichever_way_it_comes() {
     let oracle = Oracle::default();
-    let crib =
-        Crib::builder().build_fixed(Toolset::of([oracle.echo("alpha", Effect::Write)]).unwrap());
-    let url = open(crib, &[], DoorSettings::default()).await;
+    let url = door([oracle.echo("alpha", Effect::Write)]).await;
     let session = ready(&url, "2025-11-25").await;
     let mut keyed = call(1, "alpha");
     keyed["params"]["_meta"] = json!({ "toolcrib/idempotencyKey": "one" });

@@ -13,7 +13,7 @@ use toolcrib_testkit::{Oracle, Scripted};
 
 use super::fixtures;
 use super::support::{door, serve};
-use super::wire::{begin, old, send};
+use super::wire::{begin, greet, old, send};
 
 const OLD: &str = "2025-11-25";
 
@@ -206,14 +206,7 @@ async fn a_session_lives_while_somebody_calls_or_listens_and_not_much_longer() {
     let [calls, listens, quiet] = [(); 3].map(|()| begin(&url, "ann", OLD, json!({})));
     let (calls, listens, _quiet) = tokio::join!(calls, listens, quiet);
     let ear = Ear::open(&url, &listens).await;
-    let hello = json!({
-        "jsonrpc": "2.0", "id": 0, "method": "initialize",
-        "params": {
-            "protocolVersion": OLD, "capabilities": {},
-            "clientInfo": { "name": "t", "version": "1" },
-        },
-    });
-    old(&url, "ann", None, hello).await.answer();
+    greet(&url, "ann", OLD, json!({})).await.answer();
     assert_eq!(door.sessions(), 4);
     for id in 1..=20 {
         tokio::time::sleep(life / 8).await;

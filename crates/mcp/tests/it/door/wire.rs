@@ -58,6 +58,15 @@ pub(crate) async fn send(method: &str, url: &str, headers: &[(&str, &str)], body
     Reply { status, head: head.to_owned(), body: body.to_owned() }
 }
 
+/// Headers of which one is another.
+pub(crate) fn but<'a>(
+    headers: &[(&'a str, &'a str)],
+    (name, value): (&'a str, &'a str),
+) -> Vec<(&'a str, &'a str)> {
+    let others = headers.iter().copied().filter(|(other, _)| *other != name);
+    others.chain([(name, value)]).collect()
+}
+
 /// A request of 2026-07-28, with what its client can answer.
 pub(crate) async fn modern(
     url: &str,
@@ -87,8 +96,8 @@ pub(crate) async fn old(url: &str, caller: &str, session: Option<&str>, message:
     send("POST", url, &headers, &message.to_string()).await
 }
 
-/// Begins a session, and gives its name.
-pub(crate) async fn begin(url: &str, caller: &str, revision: &str, can: Value) -> String {
+/// The first request of a session.
+pub(crate) async fn greet(url: &str, caller: &str, revision: &str, can: Value) -> Reply {
     let hello = json!({
         "jsonrpc": "2.0", "id": 0, "method": "initialize",
         "params": {
@@ -96,7 +105,12 @@ pub(crate) async fn begin(url: &str, caller: &str, revision: &str, can: Value) -
             "clientInfo": { "name": "t", "version": "1" },
         },
     });
-    let reply = old(url, caller, None, hello).await;
+    old(url, caller, None, hello).await
+}
+
+/// Begins a session, and gives its name.
+pub(crate) async fn begin(url: &str, caller: &str, revision: &str, can: Value) -> String {
+    let reply = greet(url, caller, revision, can).await;
     assert_eq!(reply.answer()["result"]["protocolVersion"], revision, "{}", reply.body);
     let session = reply.header("mcp-session-id").unwrap().to_owned();
     let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
