@@ -10,8 +10,13 @@ use crate::block::{self, block};
 use crate::said::{Fields, Said};
 
 /// `promised`: the tool has a schema of its results, so that a strict client takes one without
-/// data for broken unless it is marked as an error.
-pub(super) fn result<'a>(response: &'a Response, promised: bool, client: &Client) -> Said<'a> {
+/// data for broken unless it is marked as an error. To know it may take reading the schema, so it
+/// is asked only where something depends on it.
+pub(super) fn result<'a>(
+    response: &'a Response,
+    promised: impl Fn() -> bool,
+    client: &Client,
+) -> Said<'a> {
     let (before, after) = words(response);
     let content = response.content();
     let parts = content.map_or(&[][..], |content| &content.parts);
@@ -32,12 +37,12 @@ pub(super) fn result<'a>(response: &'a Response, promised: bool, client: &Client
         matches!(error.kind, ErrorKind::UnknownOutcome | ErrorKind::DuplicateOfUnknown)
     });
     let told = content.and_then(|content| content.structured.as_ref()).filter(|_| ours);
-    let data = data.filter(|_| !(ours && promised));
+    let data = data.filter(|_| !(ours && promised()));
     if let Some(data) = data {
         result.put("structuredContent", Said::whole(data));
     }
-    let broken_promise = promised && data.is_none();
-    result.put("isError", Said::Truth(response.is_error() || broken_promise));
+    let breaks_promise = || data.is_none() && promised();
+    result.put("isError", Said::Truth(response.is_error() || breaks_promise()));
     let extra = content.map(|content| &content.extra);
     if let Some(notes) = notes(response, told, extra) {
         result.put("_meta", notes);

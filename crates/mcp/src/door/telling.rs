@@ -33,10 +33,11 @@ impl Telling<'_> {
             | ToolOutcome::Failed(_)
             | ToolOutcome::Denied { .. }
             | ToolOutcome::Pending(_) => {
-                let promised = self.plan.get(self.tool).is_some_and(|tool| {
-                    let output = tool.listed.spec.output.as_ref();
+                let promised = || {
+                    let tool = self.plan.get(self.tool);
+                    let output = tool.as_ref().and_then(|tool| tool.listed.spec.output.as_ref());
                     output.is_some_and(|schema| self.client.takes_output(schema))
-                });
+                };
                 Ok(result(response, promised, self.client))
             }
         }
