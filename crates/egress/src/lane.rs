@@ -5,7 +5,7 @@
 //! the two changes of task cost more than the exchange. Here a connection is asleep while nobody
 //! uses it, and whoever takes it polls it beside what it waits for.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -14,6 +14,7 @@ use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use bytes::Bytes;
+use foldhash::fast::RandomState;
 use http::{Request, Response};
 use http_body_util::Full;
 use hyper::body::{Body as _, Incoming};
@@ -28,6 +29,8 @@ use crate::origin::Origin;
 const IDLE: Duration = Duration::from_mins(1);
 /// Sleeping connections to one origin, a thread.
 const MOST_IDLE: usize = 32;
+/// How often those of all threads are looked through.
+const LOOK: Duration = Duration::from_secs(1);
 
 type Message = Request<Full<Bytes>>;
 type Line = Connection<TokioIo<TcpStream>, Full<Bytes>>;
@@ -35,21 +38,29 @@ type Line = Connection<TokioIo<TcpStream>, Full<Bytes>>;
 /// Where connections sleep. Those of a thread are used again on that thread: its driver is the one
 /// that wakes them.
 #[derive(Default)]
-pub(crate) struct Lanes(Mutex<HashMap<ThreadId, Vec<Sleeper>>>);
+pub(crate) struct Lanes(Mutex<Asleep>);
+
+#[derive(Default)]
+struct Asleep {
+    /// Each thread's in the order in which they fell asleep.
+    by_thread: HashMap<ThreadId, VecDeque<Sleeper>, RandomState>,
+    /// When those of all threads were looked through last.
+    looked: Option<Instant>,
+}
 
 struct Sleeper {
-    origin: Origin,
+    origin: Arc<Origin>,
     lane: Lane,
     since: Instant,
 }
 
 impl Lanes {
-    fn sleepers(&self) -> MutexGuard<'_, HashMap<ThreadId, Vec<Sleeper>>> {
+    fn asleep(&self) -> MutexGuard<'_, Asleep> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The connection to an origin that was used last, if one still seems to live.
-    pub(crate) fn wake(&self, origin: &Origin) -> Option<Lane> {
+    pub(crate) fn wake(&self, origin: &Arc<Origin>) -> Option<Lane> {
         loop {
             let mut lane = self.take(origin)?;
             if lane.is_alive() {
@@ -58,29 +69,36 @@ impl Lanes {
         }
     }
 
-    fn take(&self, origin: &Origin) -> Option<Lane> {
-        let mut sleepers = self.sleepers();
-        let mine = sleepers.get_mut(&thread::current().id())?;
+    fn take(&self, origin: &Arc<Origin>) -> Option<Lane> {
+        let mut asleep = self.asleep();
+        let mine = asleep.by_thread.get_mut(&thread::current().id())?;
         // What stands between may have forgotten one that slept too long, and say nothing.
-        let now = Instant::now();
-        mine.retain(|sleeper| now.duration_since(sleeper.since) < IDLE);
+        forget(mine, Instant::now());
         let found = mine.iter().rposition(|sleeper| sleeper.origin == *origin)?;
-        Some(mine.remove(found).lane)
+        mine.remove(found).map(|sleeper| sleeper.lane)
     }
 
-    fn put(&self, origin: Origin, lane: Lane) {
+    fn put(&self, origin: Arc<Origin>, lane: Lane) {
         let now = Instant::now();
-        let mut sleepers = self.sleepers();
+        let mut asleep = self.asleep();
         // Threads that are gone leave theirs behind.
-        sleepers.retain(|_, sleepers| {
-            sleepers.retain(|sleeper| now.duration_since(sleeper.since) < IDLE);
-            !sleepers.is_empty()
-        });
-        let mine = sleepers.entry(thread::current().id()).or_default();
+        if asleep.looked.is_none_or(|looked| now.duration_since(looked) >= LOOK) {
+            asleep.looked = Some(now);
+            asleep.by_thread.retain(|_, sleepers| {
+                forget(sleepers, now);
+                !sleepers.is_empty()
+            });
+        }
+        let mine = asleep.by_thread.entry(thread::current().id()).or_default();
         if mine.iter().filter(|sleeper| sleeper.origin == origin).count() < MOST_IDLE {
-            mine.push(Sleeper { origin, lane, since: now });
+            mine.push_back(Sleeper { origin, lane, since: now });
         }
     }
+}
+
+/// Lets go of those that have slept too long, which lie in front.
+fn forget(sleepers: &mut VecDeque<Sleeper>, now: Instant) {
+    while sleepers.pop_front_if(|first| now.duration_since(first.since) >= IDLE).is_some() {}
 }
 
 /// One connection with what drives it.
@@ -142,13 +160,19 @@ impl Lane {
 pub(crate) struct Reading {
     incoming: Incoming,
     lane: Option<Lane>,
-    origin: Origin,
+    origin: Arc<Origin>,
     home: Weak<Lanes>,
 }
 
 impl Reading {
-    pub(crate) fn new(incoming: Incoming, lane: Lane, origin: Origin, home: &Arc<Lanes>) -> Self {
-        let mut reading = Self { incoming, lane: Some(lane), origin, home: Arc::downgrade(home) };
+    pub(crate) fn new(
+        incoming: Incoming,
+        lane: Lane,
+        origin: &Arc<Origin>,
+        home: &Arc<Lanes>,
+    ) -> Self {
+        let (origin, home) = (Arc::clone(origin), Arc::downgrade(home));
+        let mut reading = Self { incoming, lane: Some(lane), origin, home };
         if reading.incoming.is_end_stream() {
             reading.sleep();
         }
@@ -161,10 +185,15 @@ impl Reading {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Bytes, hyper::Error>>> {
         loop {
-            if let Some(lane) = &mut self.lane {
+            // Most bodies came with their head, and need nobody to drive the connection.
+            let mut next = Pin::new(&mut self.incoming).poll_frame(context);
+            if next.is_pending()
+                && let Some(lane) = &mut self.lane
+            {
                 lane.drive(context);
+                next = Pin::new(&mut self.incoming).poll_frame(context);
             }
-            match std::task::ready!(Pin::new(&mut self.incoming).poll_frame(context)) {
+            match std::task::ready!(next) {
                 Some(Ok(frame)) => {
                     // Trailers say nothing to us.
                     if let Ok(bytes) = frame.into_data() {
@@ -192,7 +221,7 @@ impl Reading {
             && lane.line.is_some()
             && lane.sender.is_ready()
         {
-            home.put(self.origin.clone(), lane);
+            home.put(Arc::clone(&self.origin), lane);
         }
     }
 }

@@ -29,7 +29,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// A place that was judged, by its URL.
 #[derive(Clone)]
 pub struct Route {
-    pub(crate) origin: Origin,
+    pub(crate) origin: Arc<Origin>,
     uri: Uri,
     host: HeaderValue,
 }
@@ -44,7 +44,7 @@ impl Route {
         let uri: Uri = text.parse().map_err(|cause: http::uri::InvalidUri| unfit(cause.into()))?;
         let host = uri.authority().map(http::uri::Authority::as_str).unwrap_or_default();
         let host = HeaderValue::from_str(host).map_err(|cause| unfit(cause.into()))?;
-        Ok(Self { origin, uri, host })
+        Ok(Self { origin: Arc::new(origin), uri, host })
     }
 }
 
@@ -62,7 +62,7 @@ pub struct Streamed {
     pub status: StatusCode,
     pub headers: HeaderMap,
     body: Body,
-    place: Origin,
+    place: Arc<Origin>,
 }
 
 enum Body {
@@ -101,11 +101,11 @@ impl Ways {
                 (asked.map_err(|error| failed(error, &route.origin, true))?, None)
             }
         };
-        let place = route.origin.clone();
+        let place = Arc::clone(&route.origin);
         let (head, incoming) = response.into_parts();
         let body = match driven {
             Some(lane) => {
-                let reading = Reading::new(incoming, lane, place.clone(), &self.lanes);
+                let reading = Reading::new(incoming, lane, &place, &self.lanes);
                 Body::Driven(Box::new(reading))
             }
             None => Body::Pooled(incoming),
@@ -115,7 +115,7 @@ impl Ways {
 
     async fn drive(
         &self,
-        origin: &Origin,
+        origin: &Arc<Origin>,
         mut message: Request<Full<Bytes>>,
     ) -> Result<(http::Response<Incoming>, Lane), EgressError> {
         let broken = |error: hyper::Error| {

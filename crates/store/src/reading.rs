@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use foldhash::fast::RandomState;
 use rusqlite::Connection;
 use toolcrib_core::CallKey;
 
@@ -14,7 +15,7 @@ use crate::writer::{Shared, Work};
 
 /// Those that run now.
 #[derive(Default)]
-pub(crate) struct Reading(Mutex<HashMap<CallKey, Arc<Row>>>);
+pub(crate) struct Reading(Mutex<HashMap<CallKey, Arc<Row>, RandomState>>);
 
 /// The row of one.
 struct Row {
@@ -40,7 +41,7 @@ pub(crate) enum Left {
 }
 
 impl Reading {
-    fn all(&self) -> MutexGuard<'_, HashMap<CallKey, Arc<Row>>> {
+    fn all(&self) -> MutexGuard<'_, HashMap<CallKey, Arc<Row>, RandomState>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

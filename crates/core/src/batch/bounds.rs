@@ -5,6 +5,7 @@ use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use foldhash::fast::RandomState;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::within::within;
@@ -94,7 +95,7 @@ async fn all_of(semaphores: &[Arc<Semaphore>; 3]) -> Option<Place> {
 /// One semaphore for each key; those that nobody holds are forgotten when there are many.
 struct Shared<K> {
     places: usize,
-    semaphores: Mutex<HashMap<K, Arc<Semaphore>>>,
+    semaphores: Mutex<HashMap<K, Arc<Semaphore>, RandomState>>,
 }
 
 /// From here on idle keys are looked for and dropped: tenants come and go.

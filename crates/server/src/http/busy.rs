@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use foldhash::fast::RandomState;
 use http::{HeaderValue, header};
 use toolcrib::Caller;
 use toolcrib::config::Bounds;
@@ -22,7 +23,7 @@ pub(crate) struct Busy {
 #[derive(Default)]
 struct Now {
     all: usize,
-    by_caller: HashMap<Who, usize>,
+    by_caller: HashMap<Who, usize, RandomState>,
 }
 
 /// A request that is under way.

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use foldhash::fast::RandomState;
 use toolcrib::{ErrorKind, Over, SourceId, ToolName, ToolOutcome};
 
 use super::family::{Family, Spread, Value};
@@ -28,10 +29,10 @@ pub(crate) struct Figures {
 
 #[derive(Default)]
 struct Calls {
-    by_tool: HashMap<(ToolName, SourceId), BTreeMap<&'static str, u64>>,
+    by_tool: HashMap<(ToolName, SourceId), BTreeMap<&'static str, u64>, RandomState>,
     /// Of tools beyond those, and of calls that named no tool.
     others: BTreeMap<(&'static str, &'static str), u64>,
-    ran: HashMap<SourceId, Spread>,
+    ran: HashMap<SourceId, Spread, RandomState>,
     waited: Spread,
     unknown: u64,
 }

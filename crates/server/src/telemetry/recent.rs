@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use foldhash::fast::RandomState;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use toolcrib::{CallKey, Caller, Decided, Over, Progress, SourceId, ToolName, ToolSpec};
@@ -20,7 +21,7 @@ pub(crate) struct Recent(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    running: HashMap<CallKey, Running>,
+    running: HashMap<CallKey, Running, RandomState>,
     ended: VecDeque<Ended>,
     /// The number of the last that ended.
     last: u64,
