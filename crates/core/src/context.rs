@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::call::CallKey;
 use crate::caller::Caller;
 use crate::errand::Errand;
-use crate::host::{Ask, Host, LogEntry, Question, Unanswered};
+use crate::host::{Ask, Host, LogEntry, LogLevel, Question, Unanswered};
 use crate::library::Refusal;
 use crate::name::SourceId;
 use crate::outcome::{ErrorKind, ToolError};
@@ -113,6 +113,11 @@ impl CallContext {
         if let Some(host) = &self.host {
             host.log(self.key, entry);
         }
+    }
+
+    /// The lowest level of lines that somebody reads; `None`: nobody reads any.
+    pub fn hears(&self) -> Option<LogLevel> {
+        self.host.as_ref().and_then(|host| host.hears())
     }
 
     /// Which questions have somebody to answer them.

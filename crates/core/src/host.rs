@@ -15,6 +15,12 @@ pub trait Host: Send + Sync {
 
     fn log(&self, _call: CallKey, _entry: LogEntry) {}
 
+    /// The lowest level of lines that anybody reads; servers are asked for no others. `None`: for
+    /// none at all.
+    fn hears(&self) -> Option<LogLevel> {
+        Some(LogLevel::Info)
+    }
+
     /// Which questions `ask` has an answer for; servers are told of no others.
     fn answers(&self) -> &[Question] {
         &[]

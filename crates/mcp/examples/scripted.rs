@@ -130,7 +130,7 @@ impl Server {
         }
         let mut echo = tool("echo");
         echo["annotations"] = json!({"readOnlyHint": true});
-        tools.push(echo);
+        tools.extend([echo, tool("level")]);
         tools
     }
 
@@ -158,6 +158,10 @@ impl Server {
                     "level": "warning", "logger": "scripted", "data": {"nonce": arguments["nonce"]},
                 }}));
                 self.after(id, number("pause"), &arguments["nonce"]);
+            }
+            "level" => {
+                let level = &params["_meta"]["io.modelcontextprotocol/logLevel"];
+                self.tell(id, &level.to_string());
             }
             "ask" => self.ask(
                 id,

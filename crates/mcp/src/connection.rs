@@ -11,7 +11,7 @@ use rmcp::model::{
     RequestMetaObject,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, ServiceError};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep_until, timeout};
@@ -252,7 +252,9 @@ impl Connection {
         let mut meta = RequestMetaObject::new();
         if self.facts.is_modern {
             meta.set_client_capabilities(capabilities(context.answers()));
-            meta.insert("io.modelcontextprotocol/logLevel".to_owned(), Value::from("info"));
+            if let Some(level) = context.hears() {
+                meta.insert("io.modelcontextprotocol/logLevel".to_owned(), json!(level));
+            }
         }
         if let Some(trace) = trace {
             meta.set_traceparent(trace.to_string());

@@ -115,8 +115,8 @@ impl Direct {
                 [] => said.text(said::CAPABILITIES, b"{}"),
                 answers => said.field(said::CAPABILITIES, &capabilities(answers)),
             }
-            if context.is_some() {
-                said.field(said::LOG_LEVEL, "info");
+            if let Some(level) = context.and_then(CallContext::hears) {
+                said.field(said::LOG_LEVEL, &level);
             }
         }
         if let Some(trace) = trace {

@@ -3,7 +3,7 @@
 use rmcp::model::{ClientCapabilities, ProtocolVersion};
 use rmcp::service::{Peer, RequestContext, RoleServer};
 use serde_json::Value;
-use toolcrib_core::{Packed, Question};
+use toolcrib_core::{LogLevel, Packed, Question};
 
 use crate::block::Kinds;
 
@@ -18,6 +18,8 @@ pub(super) struct Client {
     pub(super) answers: Vec<Question>,
     /// A call may be answered with a task.
     pub(super) takes_tasks: bool,
+    /// The lowest level of logs that it wants to hear; `None`: it wants no logs.
+    pub(super) hears: Option<LogLevel>,
 }
 
 impl Client {
@@ -48,6 +50,8 @@ impl Client {
             answers: answers(&said),
             // The revisions before had tasks of another kind.
             takes_tasks: knows_tasks && !revision.has_initialize(),
+            // Who wants less or more says so, in 2026-07-28 with each request.
+            hears: revision.has_initialize().then_some(LogLevel::Info),
         }
     }
 
@@ -60,6 +64,8 @@ impl Client {
             answers: answers(capabilities),
             // Who takes tasks declares an extension, and does not come by the short way.
             takes_tasks: false,
+            // Nor does who wants to hear something.
+            hears: None,
         }
     }
 

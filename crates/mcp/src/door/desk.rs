@@ -163,15 +163,15 @@ impl Desk {
     }
 
     fn line(&self, context: RequestContext<RoleServer>) -> Line {
-        let client = Client::of(&context);
+        let mut client = Client::of(&context);
         let named = context.meta.get("io.modelcontextprotocol/logLevel").and_then(Value::as_str);
-        let level = if client.is_modern {
+        client.hears = if client.is_modern {
             named.and_then(level)
         } else {
             Some(*self.level.lock().unwrap_or_else(PoisonError::into_inner))
         };
         let (id, patience) = (context.id.clone(), self.room.settings.patience);
-        Line { id, context: Some(context), client, level, patience }
+        Line { id, context: Some(context), client, patience }
     }
 }
 

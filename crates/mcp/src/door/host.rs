@@ -1,8 +1,18 @@
 //! What a running call says and asks, on its way to whoever serves its client at the moment.
 
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+use futures_util::task::AtomicWaker;
 use serde_json::Value;
-use tokio::sync::{mpsc, oneshot};
-use toolcrib_core::{Ask, BoxFuture, CallKey, Host, LogEntry, Progress, Question, Unanswered};
+use tokio::sync::oneshot;
+use toolcrib_core::{
+    Ask, BoxFuture, CallKey, Host, LogEntry, LogLevel, Progress, Question, Unanswered,
+};
+
+use super::client::Client;
 
 /// What is told and not heard yet, at the most: what comes beyond is not told.
 const BACKLOG: usize = 256;
@@ -18,24 +28,97 @@ pub(super) enum Event {
 /// The host of one call.
 pub(super) struct Voice {
     answers: Vec<Question>,
-    // Boxed: a channel has room for many from the start on, and most calls say nothing.
-    events: mpsc::Sender<Box<Event>>,
+    hears: Option<LogLevel>,
+    told: Arc<Told>,
+}
+
+/// Where a call is heard.
+pub(super) struct Ear(Arc<Told>);
+
+/// What is told and not heard yet. A channel has room for many from the start on, and most calls
+/// say nothing.
+#[derive(Default)]
+struct Told {
+    queue: Mutex<Queue>,
+    bell: AtomicWaker,
+}
+
+#[derive(Default)]
+struct Queue {
+    events: VecDeque<Event>,
+    /// Nobody hears it any more.
+    is_closed: bool,
+}
+
+impl Told {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What finds no room, or nobody who hears it, is dropped.
+    fn tell(&self, event: Event, most: usize) {
+        let mut queue = self.queue();
+        if queue.is_closed || queue.events.len() >= most {
+            return;
+        }
+        queue.events.push_back(event);
+        drop(queue);
+        self.bell.wake();
+    }
 }
 
 impl Voice {
-    pub(super) fn new(answers: Vec<Question>) -> (Self, mpsc::Receiver<Box<Event>>) {
-        let (events, heard) = mpsc::channel(BACKLOG);
-        (Self { answers, events }, heard)
+    /// For the calls of this client.
+    pub(super) fn of(client: &Client) -> (Self, Ear) {
+        let told = Arc::<Told>::default();
+        let ear = Ear(Arc::clone(&told));
+        (Self { answers: client.answers.clone(), hears: client.hears, told }, ear)
+    }
+}
+
+impl Ear {
+    /// What is told next. Dropping it loses nothing.
+    pub(super) async fn hear(&self) -> Event {
+        poll_fn(|context| self.poll(context)).await
+    }
+
+    fn poll(&self, context: &mut Context<'_>) -> Poll<Event> {
+        if let Some(event) = self.heard() {
+            return Poll::Ready(event);
+        }
+        self.0.bell.register(context.waker());
+        // It may have been told before the bell was hung.
+        self.heard().map_or(Poll::Pending, Poll::Ready)
+    }
+
+    /// What was told already.
+    pub(super) fn heard(&self) -> Option<Event> {
+        self.0.queue().events.pop_front()
+    }
+}
+
+impl Drop for Ear {
+    fn drop(&mut self) {
+        let mut queue = self.0.queue();
+        queue.is_closed = true;
+        // Whoever waits for an answer is told that none will come, without the lock.
+        let unheard = std::mem::take(&mut queue.events);
+        drop(queue);
+        drop(unheard);
     }
 }
 
 impl Host for Voice {
     fn progress(&self, _: CallKey, progress: Progress) {
-        let _ = self.events.try_send(Box::new(Event::Progress(progress)));
+        self.told.tell(Event::Progress(progress), BACKLOG);
     }
 
     fn log(&self, _: CallKey, entry: LogEntry) {
-        let _ = self.events.try_send(Box::new(Event::Log(entry)));
+        self.told.tell(Event::Log(entry), BACKLOG);
+    }
+
+    fn hears(&self) -> Option<LogLevel> {
+        self.hears
     }
 
     fn answers(&self) -> &[Question] {
@@ -43,12 +126,66 @@ impl Host for Voice {
     }
 
     fn ask(&self, _: CallKey, ask: Ask) -> BoxFuture<'_, Answer> {
-        Box::pin(async move {
-            let (reply, answer) = oneshot::channel();
-            let sent = self.events.send(Box::new(Event::Ask(ask, reply))).await;
-            sent.map_err(|_| Unanswered::Cancelled)?;
-            // Whoever was to answer has gone.
-            answer.await.unwrap_or(Err(Unanswered::Cancelled))
-        })
+        let (reply, answer) = oneshot::channel();
+        // Whoever asks waits for the answer, so that there are never many.
+        self.told.tell(Event::Ask(ask, reply), usize::MAX);
+        // Whoever was to answer has gone.
+        Box::pin(async move { answer.await.unwrap_or(Err(Unanswered::Cancelled)) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn ask() -> Ask {
+        Ask { question: Question::Form, params: json!({}) }
+    }
+
+    fn host() -> (Voice, Ear) {
+        Voice::of(&Client::modern(&json!({})))
+    }
+
+    fn key() -> CallKey {
+        CallKey::parse("00000000000070008000000000000000-0").unwrap()
+    }
+
+    #[tokio::test]
+    async fn what_is_told_is_heard_in_its_order_and_no_more_than_there_is_room_for() {
+        let (voice, ear) = host();
+        let hearing = tokio::spawn(async move {
+            let first = ear.hear().await;
+            (first, ear)
+        });
+        tokio::task::yield_now().await;
+        for done in 0..=BACKLOG {
+            let done = u32::try_from(done).unwrap();
+            voice.progress(key(), Progress { done: done.into(), ..Progress::default() });
+        }
+        let asked = voice.ask(key(), ask());
+        let (first, ear) = hearing.await.unwrap();
+        let done = |event: &Event| match event {
+            Event::Progress(progress) => progress.done,
+            Event::Log(_) | Event::Ask(..) => f64::NAN,
+        };
+        assert!(done(&first).abs() < f64::EPSILON);
+        let rest: Vec<_> = std::iter::from_fn(|| ear.heard()).collect();
+        // The last report came beyond the room, and a question always has one.
+        let counted = rest.iter().map(done).zip(1_u32..);
+        assert_eq!(counted.filter(|(done, count)| *done == f64::from(*count)).count(), BACKLOG - 1);
+        assert!(matches!(rest.last(), Some(Event::Ask(..))) && rest.len() == BACKLOG);
+        drop(rest);
+        assert_eq!(asked.await, Err(Unanswered::Cancelled));
+    }
+
+    #[tokio::test]
+    async fn nobody_waits_for_an_answer_of_those_who_have_gone() {
+        let (voice, ear) = host();
+        let before = voice.ask(key(), ask());
+        drop(ear);
+        assert_eq!(before.await, Err(Unanswered::Cancelled));
+        assert_eq!(voice.ask(key(), ask()).await, Err(Unanswered::Cancelled));
     }
 }

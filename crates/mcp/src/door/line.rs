@@ -7,7 +7,7 @@ use rmcp::model::{
 use rmcp::service::{PeerRequestOptions, RequestContext, RoleServer, ServiceError};
 use serde_json::{Value, json};
 use std::time::Duration;
-use toolcrib_core::{Ask, LogEntry, LogLevel, Progress, Unanswered};
+use toolcrib_core::{Ask, LogEntry, Progress, Unanswered};
 
 use super::client::{Client, method};
 use super::host::Answer;
@@ -18,15 +18,13 @@ pub(super) struct Line {
     /// Where messages before the answer go; `None`: this client hears the answer alone.
     pub(super) context: Option<RequestContext<RoleServer>>,
     pub(super) client: Client,
-    /// The lowest level that the client wants to hear; `None`: it wants no logs.
-    pub(super) level: Option<LogLevel>,
     pub(super) patience: Duration,
 }
 
 impl Line {
     /// To a client that hears the answer alone.
     pub(super) fn silent(id: &RequestId, client: Client, patience: Duration) -> Self {
-        Self { id: id.clone(), context: None, client, level: None, patience }
+        Self { id: id.clone(), context: None, client, patience }
     }
 
     /// Resolves when the client does not want the answer any more; whoever serves a client that
@@ -50,7 +48,7 @@ impl Line {
 
     pub(super) async fn log(&self, entry: LogEntry) {
         let Some(context) = &self.context else { return };
-        if self.level.is_none_or(|lowest| entry.level < lowest) {
+        if self.client.hears.is_none_or(|lowest| entry.level < lowest) {
             return;
         }
         let told = CustomNotification::new("notifications/message", Some(json!(entry)));

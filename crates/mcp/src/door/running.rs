@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use serde_json::{Map, Value, json};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use toolcrib_core::{
@@ -16,7 +16,7 @@ use toolcrib_core::{
 };
 
 use super::client::{Client, method};
-use super::host::{Answer, Event, Voice};
+use super::host::{Answer, Ear, Event, Voice};
 use super::line::Line;
 
 /// Whose call it is and which one: a client that comes back must tell the same again.
@@ -56,7 +56,7 @@ impl End {
 pub(super) struct Running {
     pub(super) visit: Visit,
     end: BoxFuture<'static, End>,
-    events: mpsc::Receiver<Box<Event>>,
+    events: Ear,
     open: BTreeMap<String, Open>,
     asked: usize,
     /// What was heard and put back.
@@ -111,7 +111,7 @@ impl Running {
         hold: Hold,
         run: impl FnOnce(BatchOptions) -> BoxFuture<'static, End>,
     ) -> Self {
-        let (voice, events) = Voice::new(client.answers.clone());
+        let (voice, events) = Voice::of(client);
         let cancel = CancellationToken::new();
         let host = Some(Arc::new(voice) as Arc<dyn Host>);
         let mut end = run(BatchOptions { cancel: cancel.clone(), host, ..BatchOptions::default() });
@@ -192,14 +192,14 @@ impl Running {
         loop {
             let heard = tokio::select! {
                 biased;
-                Some(event) = self.events.recv() => Heard::Event(*event),
+                event = self.events.hear() => Heard::Event(event),
                 // What it said last may have come after the look at its events.
-                end = &mut self.end => match self.events.try_recv() {
-                    Ok(event) => {
+                end = &mut self.end => match self.events.heard() {
+                    Some(event) => {
                         self.end = Box::pin(ready(end));
-                        Heard::Event(*event)
+                        Heard::Event(event)
                     }
-                    Err(_) => Heard::Ended(end),
+                    None => Heard::Ended(end),
                 },
             };
             // Of a call that is over nobody waits for an answer.
@@ -233,8 +233,8 @@ impl Running {
 
     /// What was asked in the same breath goes out with the first question.
     async fn open_more(&mut self, line: &Line) {
-        while let Ok(Some(event)) = timeout(BREATH, self.events.recv()).await {
-            match *event {
+        while let Ok(event) = timeout(BREATH, self.events.hear()).await {
+            match event {
                 Event::Progress(progress) => line.progress(progress).await,
                 Event::Log(entry) => line.log(entry).await,
                 Event::Ask(ask, reply) => self.open(ask, reply),

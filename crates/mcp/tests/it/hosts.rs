@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcrib_core::{
-    Ask, BatchOptions, BoxFuture, CallKey, Host, LogEntry, Progress, Question, Unanswered,
+    Ask, BatchOptions, BoxFuture, CallKey, Host, LogEntry, LogLevel, Progress, Question, Unanswered,
 };
 use toolcrib_engine::Crib;
 
@@ -97,6 +97,28 @@ async fn a_log_line_is_for_the_only_call_there_is_or_for_nobody() {
         heard_by(&crib, &two, "log", json!({"nonce": 2, "pause": 600})),
     );
     assert_eq!((one.heard(), two.heard()), (vec![], vec![]));
+}
+
+#[tokio::test]
+async fn a_server_is_asked_for_the_lines_that_somebody_reads() {
+    struct Hears(Option<LogLevel>);
+    impl Host for Hears {
+        fn hears(&self) -> Option<LogLevel> {
+            self.0
+        }
+    }
+    let crib = crib(&source(settings(&["modern"]))).await;
+    for (hears, asked) in
+        [(None, "null"), (Some(LogLevel::Debug), "\"debug\""), (Some(LogLevel::Error), "\"error\"")]
+    {
+        let host = Some(Arc::new(Hears(hears)) as Arc<dyn Host>);
+        let options = BatchOptions { host, ..BatchOptions::default() };
+        assert_eq!(run_with(&crib, "level", json!({}), options).await.text(), asked);
+    }
+    let default = Listener::with(&[]);
+    assert_eq!(heard_by(&crib, &default, "level", json!({})).await, "\"info\"");
+    let nobody = BatchOptions::default();
+    assert_eq!(run_with(&crib, "level", json!({}), nobody).await.text(), "null");
 }
 
 #[tokio::test]

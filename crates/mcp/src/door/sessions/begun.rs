@@ -64,7 +64,8 @@ impl Sessions {
         let (name, _) = all.known.get_key_value(session)?;
         let name = Arc::clone(name);
         let session = all.known.get_mut(session)?;
-        let client = session.client.as_deref()?.clone();
+        let mut client = session.client.as_deref()?.clone();
+        client.hears = session.level.or(client.hears);
         let calls = &session.calls;
         if calls.len() >= MOST || calls.iter().any(|open| open.id == *id) {
             return None;
