@@ -141,7 +141,7 @@ impl Inner {
             return Err((StatusCode::NOT_FOUND, "there is nothing here"));
         }
         own_pages(headers);
-        let session = self.unseal(headers, &caller, profile.as_deref())?;
+        let session = self.unseal(headers, &caller, profile.as_ref())?;
         let discovery = discovery(headers)?;
         let entrance = Entrance { caller, profile, session, trace, discovery, key: None };
         let body = body.await?;
@@ -241,8 +241,8 @@ impl Inner {
     fn unseal(
         &self,
         headers: &mut HeaderMap,
-        caller: &Caller,
-        profile: Option<&str>,
+        caller: &Arc<Caller>,
+        profile: Option<&Arc<str>>,
     ) -> Result<Option<Arc<str>>, Refusal> {
         let mut named = headers.get_all(SESSION).iter();
         let Some(sealed) = named.next() else { return Ok(None) };
@@ -251,11 +251,9 @@ impl Inner {
             return Err((StatusCode::BAD_REQUEST, "`Mcp-Session-Id` is named twice"));
         }
         let sealed = sealed.to_str().map_err(|_| unknown)?;
-        let session = self.seal.open(sealed, caller, profile).ok_or(unknown)?;
-        let named = HeaderValue::from_str(session).map_err(|_| unknown)?;
-        let conversation = self.seal.conversation(session);
-        headers.insert(SESSION, named);
-        Ok(Some(conversation))
+        let opened = self.seal.open(sealed, caller, profile).ok_or(unknown)?;
+        headers.insert(SESSION, opened.session);
+        Ok(Some(opened.conversation))
     }
 
     fn room_for_one_more(&self) -> Result<(), Refusal> {

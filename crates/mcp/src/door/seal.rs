@@ -1,22 +1,51 @@
 //! Binds a session to who began it, without a list of sessions.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use foldhash::quality::RandomState;
+use http::HeaderValue;
 use sha2::{Digest, Sha256};
 use toolcrib_core::Caller;
 use uuid::Uuid;
 
-/// A secret of this process.
-pub(super) struct Seal([u8; 32]);
+pub(super) struct Seal {
+    /// A secret of this process.
+    secret: [u8; 32],
+    /// Names that were opened before: each request of a session comes with one.
+    opened: Mutex<HashMap<Box<str>, Known, RandomState>>,
+}
+
+/// Names that are remembered, at the most.
+const MOST: usize = 4_096;
+
+struct Known {
+    caller: Arc<Caller>,
+    profile: Option<Arc<str>>,
+    opened: Opened,
+}
+
+/// What stands behind the name of a session that its client knows.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Opened {
+    /// What we call it.
+    pub(super) session: HeaderValue,
+    /// A name of it for tools, by which nobody can enter it.
+    pub(super) conversation: Arc<str>,
+}
 
 impl Seal {
     pub(super) fn fresh() -> Self {
         // 244 random bits of the operating system.
         let random = || Uuid::new_v4().into_bytes();
         let digest = Sha256::new().chain_update(random()).chain_update(random()).finalize();
-        Self(digest.into())
+        Self { secret: digest.into(), opened: Mutex::default() }
+    }
+
+    fn opened(&self) -> MutexGuard<'_, HashMap<Box<str>, Known, RandomState>> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The name of a session as its client knows it.
@@ -25,21 +54,35 @@ impl Seal {
     }
 
     /// The session behind such a name; `None`: it was sealed for somebody else, or never.
-    pub(super) fn open<'a>(
+    pub(super) fn open(
         &self,
-        sealed: &'a str,
-        caller: &Caller,
-        profile: Option<&str>,
-    ) -> Option<&'a str> {
+        sealed: &str,
+        caller: &Arc<Caller>,
+        profile: Option<&Arc<str>>,
+    ) -> Option<Opened> {
+        if let Some(known) = self.opened().get(sealed)
+            && known.caller.is(caller)
+            && known.profile.as_ref() == profile
+        {
+            return Some(known.opened.clone());
+        }
         let (session, mark) = sealed.rsplit_once('.')?;
         // Digests of both are compared, so that the time it takes tells nothing about the mark.
-        let right = Sha256::digest(self.mark(session, caller, profile));
-        (Sha256::digest(mark) == right).then_some(session)
-    }
-
-    /// A name of the session for tools, by which nobody can enter it.
-    pub(super) fn conversation(&self, session: &str) -> Arc<str> {
-        BASE64_URL_SAFE_NO_PAD.encode(self.digest(&["conversation", session])).into()
+        let right = Sha256::digest(self.mark(session, caller, profile.map(Arc::as_ref)));
+        if Sha256::digest(mark) != right {
+            return None;
+        }
+        let digest = self.digest(&["conversation", session]);
+        let conversation = BASE64_URL_SAFE_NO_PAD.encode(digest).into();
+        let opened = Opened { session: HeaderValue::from_str(session).ok()?, conversation };
+        let (caller, profile) = (Arc::clone(caller), profile.map(Arc::clone));
+        let known = Known { caller, profile, opened: opened.clone() };
+        let mut all = self.opened();
+        if all.len() >= MOST {
+            all.clear();
+        }
+        all.insert(sealed.into(), known);
+        Some(opened)
     }
 
     fn mark(&self, session: &str, caller: &Caller, profile: Option<&str>) -> String {
@@ -57,12 +100,12 @@ impl Seal {
 
     /// Keyed twice, and every text with its length: no other texts have the same digest.
     fn digest(&self, texts: &[&str]) -> [u8; 32] {
-        let mut inner = Sha256::new().chain_update(self.0);
+        let mut inner = Sha256::new().chain_update(self.secret);
         for text in texts {
             inner.update(text.len().to_be_bytes());
             inner.update(text);
         }
-        Sha256::new().chain_update(self.0).chain_update(inner.finalize()).finalize().into()
+        Sha256::new().chain_update(self.secret).chain_update(inner.finalize()).finalize().into()
     }
 }
 
@@ -72,17 +115,33 @@ mod tests {
 
     #[test]
     fn a_session_is_open_to_who_began_it_and_to_nobody_else() {
-        let (seal, ann) = (Seal::fresh(), Caller::new("a", "nn"));
+        let (seal, ann) = (Seal::fresh(), Arc::new(Caller::new("a", "nn")));
         let sealed = seal.put("s-1", &ann, None);
-        assert_eq!(seal.open(&sealed, &ann, None), Some("s-1"));
-        let wider = ann.clone().with_scopes(["more"]);
-        assert_eq!(seal.open(&sealed, &wider, None), Some("s-1"));
-        assert_eq!(seal.open(&sealed, &Caller::new("an", "n"), None), None);
-        assert_eq!(seal.open(&sealed, &ann, Some("")), None);
-        assert_eq!(seal.open(&sealed.replace("s-1", "s-2"), &ann, None), None);
-        assert_eq!(Seal::fresh().open(&sealed, &ann, None), None);
-        for nothing in ["", ".", "s-1", "s-1."] {
-            assert_eq!(seal.open(nothing, &ann, None), None);
+        let opened = seal.open(&sealed, &ann, None).unwrap();
+        assert_eq!(opened.session, "s-1");
+        let wider = Arc::new(Caller::clone(&ann).with_scopes(["more"]));
+        let (other, profile) = (Arc::new(Caller::new("an", "n")), Arc::from(""));
+        // The second time it is remembered, for whom as well.
+        for _ in 0..2 {
+            assert_eq!(seal.open(&sealed, &ann, None).as_ref(), Some(&opened));
+            assert_eq!(seal.open(&sealed, &wider, None).as_ref(), Some(&opened));
+            assert_eq!(seal.open(&sealed, &other, None), None);
+            assert_eq!(seal.open(&sealed, &ann, Some(&profile)), None);
+            assert_eq!(seal.open(&sealed.replace("s-1", "s-2"), &ann, None), None);
+            assert_eq!(Seal::fresh().open(&sealed, &ann, None), None);
+            for nothing in ["", ".", "s-1", "s-1."] {
+                assert_eq!(seal.open(nothing, &ann, None), None);
+            }
+        }
+    }
+
+    #[test]
+    fn no_more_names_are_remembered_than_there_is_room_for() {
+        let (seal, ann) = (Seal::fresh(), Arc::new(Caller::new("a", "nn")));
+        for number in 0..=MOST {
+            let sealed = seal.put(&format!("s-{number}"), &ann, None);
+            assert!(seal.open(&sealed, &ann, None).is_some());
+            assert!(seal.opened().len() <= MOST);
         }
     }
 }

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use foldhash::fast::RandomState;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -52,9 +53,9 @@ pub(super) struct Sessions {
 
 #[derive(Default)]
 struct All {
-    known: HashMap<SessionId, Session>,
+    known: HashMap<SessionId, Session, RandomState>,
     /// Of those that are awake.
-    vigils: HashMap<SessionId, Arc<Vigil>>,
+    vigils: HashMap<SessionId, Arc<Vigil>, RandomState>,
 }
 
 #[derive(Default)]
