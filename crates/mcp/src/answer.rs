@@ -10,8 +10,51 @@ use crate::text::cut;
 /// Parts of one result.
 const MOST_PARTS: usize = 10_000;
 
-/// The end of a call, or what is wrong with the answer.
-pub(crate) fn outcome(result: Map<String, Value>) -> Result<ToolOutcome, Fault> {
+/// What a request was answered with.
+#[derive(Debug)]
+pub(crate) enum Reply {
+    /// The fields of the result as they came.
+    Fields(Map<String, Value>),
+    /// The result of a call in the shape that most have, of which no tree was made.
+    Usual(Usual),
+}
+
+#[derive(Debug)]
+pub(crate) struct Usual {
+    pub(crate) parts: Vec<Part>,
+    pub(crate) structured: Option<Value>,
+    pub(crate) failed: bool,
+}
+
+impl Reply {
+    /// Whether it is a call's, and says that the tool failed.
+    pub(crate) fn is_failure(&self) -> bool {
+        match self {
+            Self::Fields(result) => result.get("isError") == Some(&Value::Bool(true)),
+            Self::Usual(usual) => usual.failed,
+        }
+    }
+
+    /// Of a request that is no call.
+    pub(crate) fn fields(self) -> Result<Map<String, Value>, Fault> {
+        match self {
+            Self::Fields(result) => Ok(result),
+            Self::Usual(_) => Err(Fault::Unreadable("it is the result of a call")),
+        }
+    }
+
+    /// The end of a call, or what is wrong with the answer.
+    pub(crate) fn outcome(self) -> Result<ToolOutcome, Fault> {
+        match self {
+            Self::Fields(result) => outcome(result),
+            Self::Usual(Usual { parts, structured, failed }) => {
+                Ok(ended(Content { parts, structured, ..Content::default() }, failed))
+            }
+        }
+    }
+}
+
+fn outcome(result: Map<String, Value>) -> Result<ToolOutcome, Fault> {
     let (mut failed, mut structured, mut extra) = (false, None, Map::new());
     // The first revisions demand content; a structured result alone is good enough.
     let mut parts = Vec::new();
@@ -29,16 +72,19 @@ pub(crate) fn outcome(result: Map<String, Value>) -> Result<ToolOutcome, Fault> 
             (_, value) => _ = extra.insert(key, value),
         }
     }
-    if let (true, Some(structured)) = (parts.is_empty(), &structured) {
-        parts.push(Part::text(structured.to_string()));
+    Ok(ended(Content { parts, structured, extra, ..Content::default() }, failed))
+}
+
+fn ended(mut content: Content, failed: bool) -> ToolOutcome {
+    if let (true, Some(structured)) = (content.parts.is_empty(), &content.structured) {
+        content.parts.push(Part::text(structured.to_string()));
     }
-    let content = Content { parts, structured, extra, ..Content::default() };
     if !failed {
-        return Ok(ToolOutcome::Done(content));
+        return ToolOutcome::Done(content);
     }
     let mut error = ToolError::new(ErrorKind::Tool, said(&content));
     error.content = Some(Box::new(content));
-    Ok(ToolOutcome::Failed(error))
+    ToolOutcome::Failed(error)
 }
 
 /// The texts of a failed result, for those who read no content.

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 use toolcrib_core::{Arguments, CallContext};
 
+use crate::answer::Reply;
 use crate::connection::{Connection, Waits};
 use crate::fault::{Fault, Phase};
 use crate::params::Params;
@@ -29,13 +30,13 @@ impl Asked {
     }
 }
 
-/// Runs a call and gives its result as it came.
+/// Runs a call and gives what it was answered with in the end.
 pub(crate) async fn run(
     connection: &Connection,
     asked: &Asked,
     context: &CallContext,
     timeouts: Timeouts,
-) -> Result<Map<String, Value>, Fault> {
+) -> Result<Reply, Fault> {
     let last = Instant::now() + timeouts.longest_call;
     let waits = Waits {
         idle: (Phase::Call, timeouts.call),
@@ -50,9 +51,10 @@ pub(crate) async fn run(
         if !answered.is_empty() {
             params.to_mut().extend(answered.clone());
         }
-        let mut result = connection.request(asked.method, &params, Some(context), &waits).await?;
+        let reply = connection.request(asked.method, &params, Some(context), &waits).await?;
+        let Reply::Fields(mut result) = reply else { return Ok(reply) };
         match result.get("resultType").and_then(Value::as_str) {
-            None | Some("complete") => return Ok(result),
+            None | Some("complete") => return Ok(Reply::Fields(result)),
             Some("input_required") if !is_last => {}
             Some(_) => return Err(Fault::Unreadable("it is of a kind that nobody asked for")),
         }

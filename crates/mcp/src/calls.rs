@@ -6,10 +6,12 @@
 
 mod hear;
 mod slot;
+mod usual;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use foldhash::fast::RandomState;
 use rmcp::model::{ClientJsonRpcMessage, GetExtensions, GetMeta, ProgressToken, RequestId};
 use serde_json::{Map, Value};
 use tokio::sync::{broadcast, watch};
@@ -17,6 +19,9 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) use hear::level;
 pub(crate) use slot::{End, NO_PROTOCOL, Slot};
+pub(crate) use usual::Ended;
+#[cfg(feature = "fuzz")]
+pub(crate) use usual::means_the_same;
 
 /// Questions of one server that may wait for an answer at the same time.
 const MOST_QUESTIONS: usize = 32;
@@ -33,10 +38,10 @@ pub(crate) struct Calls {
 
 #[derive(Default)]
 struct Table {
-    by_id: HashMap<RequestId, Arc<Slot>>,
-    by_token: HashMap<ProgressToken, Arc<Slot>>,
+    by_id: HashMap<RequestId, Arc<Slot>, RandomState>,
+    by_token: HashMap<ProgressToken, Arc<Slot>, RandomState>,
     /// Requests of the SDK itself (handshake, subscription), whose answers it reads.
-    of_the_sdk: HashSet<RequestId>,
+    of_the_sdk: HashSet<RequestId, RandomState>,
     questions: HashMap<RequestId, Asked>,
 }
 

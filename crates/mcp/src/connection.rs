@@ -11,7 +11,7 @@ use rmcp::model::{
     RequestMetaObject,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, ServiceError};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep_until, timeout};
@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use toolcrib_child::{Child, StderrTail};
 use toolcrib_core::{CallContext, Errand, Note, Trace};
 
+use crate::answer::Reply;
 use crate::calls::{Calls, Slot};
 use crate::capabilities::capabilities;
 use crate::direct::Direct;
@@ -126,7 +127,7 @@ impl Connection {
         params: &Params,
         context: Option<&CallContext>,
         waits: &Waits,
-    ) -> Result<Map<String, Value>, Fault> {
+    ) -> Result<Reply, Fault> {
         let asked = (method, params);
         let errand = context.map(|context| errand::begin(self, asked, context));
         let trace = errand.as_ref().and_then(Errand::trace);
@@ -147,7 +148,7 @@ impl Connection {
         (method, params): Asked<'_>,
         (context, trace): (Option<&CallContext>, Option<Trace>),
         waits: &Waits,
-    ) -> Result<Map<String, Value>, Fault> {
+    ) -> Result<Reply, Fault> {
         let slot = Arc::new(Slot::new(context.cloned()).of_page(list::key(method)));
         let mut request = CustomRequest::new(method, Some(params.whole()));
         request.extensions.insert(Arc::clone(&slot));
@@ -165,7 +166,7 @@ impl Connection {
         let answer = async {
             let end = (&mut handle.rx).await;
             match (slot.take_answer(), end) {
-                (Some(answer), _) => Ok(answer),
+                (Some(answer), _) => Ok(Reply::Fields(answer)),
                 (None, Ok(Ok(_))) => Err(Fault::Unreadable("it is no object")),
                 (None, Ok(Err(error))) => Err(fault(error, &slot)),
                 (None, Err(_)) => Err(fault(ServiceError::TransportClosed, &slot)),
@@ -185,9 +186,9 @@ impl Connection {
         asked: Asked<'_>,
         (context, trace): (Option<&CallContext>, Option<Trace>),
         waits: &Waits,
-    ) -> Result<Map<String, Value>, Fault> {
+    ) -> Result<Reply, Fault> {
         let (slot, end) = Slot::direct(context.cloned());
-        let slot = Arc::new(slot.of_page(list::key(asked.0)));
+        let slot = Arc::new(slot.of_page(list::key(asked.0)).of_call(asked.0 == "tools/call"));
         let (id, text) = direct.text(asked, context, trace);
         self.in_flight.fetch_add(1, Ordering::AcqRel);
         let mut sent = Sent { connection: self, slot: &slot, id: Some(id.clone()) };
@@ -201,11 +202,11 @@ impl Connection {
 
     async fn wait(
         &self,
-        mut answer: Pin<&mut impl Future<Output = Result<Map<String, Value>, Fault>>>,
+        mut answer: Pin<&mut impl Future<Output = Result<Reply, Fault>>>,
         slot: &Slot,
         context: Option<&CallContext>,
         waits: &Waits,
-    ) -> Result<Map<String, Value>, Fault> {
+    ) -> Result<Reply, Fault> {
         let (last, until, in_all) = waits.until;
         let (phase, idle) = waits.idle;
         let cancelled = async {
@@ -224,7 +225,7 @@ impl Connection {
                 () = &mut cancelled => return Err(Fault::Cancelled),
                 // What came in before the end was read is still on its way through the SDK.
                 () = &mut closed => return match (slot.take_answer(), answer.now_or_never()) {
-                    (Some(answer), _) => Ok(answer),
+                    (Some(answer), _) => Ok(Reply::Fields(answer)),
                     (None, Some(answered)) => answered,
                     (None, None) => Err(fault(ServiceError::TransportClosed, slot)),
                 },

@@ -14,10 +14,10 @@ use futures_util::StreamExt as _;
 use futures_util::poll;
 use rmcp::model::{ProtocolVersion, RequestId};
 use rmcp::transport::streamable_http_client::StreamableHttpPostResponse;
-use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 use toolcrib_core::{CallContext, Trace};
 
+use crate::answer::Reply;
 use crate::calls::{Calls, End, Slot};
 use crate::capabilities::{capabilities, ourselves};
 use crate::facts::Facts;
@@ -132,7 +132,7 @@ impl Direct {
         (id, text): (RequestId, Vec<u8>),
         slot: &Arc<Slot>,
         mut end: oneshot::Receiver<End>,
-    ) -> Result<Map<String, Value>, Fault> {
+    ) -> Result<Reply, Fault> {
         let end = match &self.line {
             Line::Http { wire, url } => {
                 post(wire, url, asked, (id, text), slot).await?;

@@ -6,9 +6,9 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Map, Value};
 use toolcrib_core::{CallContext, Errand, ErrorKind, Note};
 
+use crate::answer::Reply;
 use crate::connection::Connection;
 use crate::fault::Fault;
 use crate::params::Params;
@@ -48,15 +48,12 @@ pub(crate) fn begin(
     errand
 }
 
-pub(crate) fn end(mut errand: Errand, answered: &Result<Map<String, Value>, Fault>) {
+pub(crate) fn end(mut errand: Errand, answered: &Result<Reply, Fault>) {
     if let Err(Fault::Refused { code, .. }) = answered {
         errand.notes(|| [("rpc.response.status_code", code.to_string().into())]);
     }
     errand.ends(|| match answered {
-        Ok(result) if result.get("isError") == Some(&Value::Bool(true)) => {
-            Some("tool_error".into())
-        }
-        Ok(_) => None,
+        Ok(reply) => reply.is_failure().then(|| "tool_error".into()),
         Err(fault) => Some(error(fault)),
     });
 }

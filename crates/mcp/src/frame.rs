@@ -40,7 +40,8 @@ pub(crate) fn read_page(text: &[u8], key: &str) -> Result<Value, Unreadable> {
     Ok(message)
 }
 
-fn readable(text: &[u8]) -> Result<&[u8], Unreadable> {
+/// What of a message is to be read, if it is not nested too deep.
+pub(crate) fn readable(text: &[u8]) -> Result<&[u8], Unreadable> {
     // A byte order mark is allowed to be there, and to be ignored.
     let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
     if is_deeper_than(text, DEEPEST) { Err(Unreadable::TooDeep) } else { Ok(text) }

@@ -10,6 +10,7 @@ pub fn request(body: &[u8]) {
 
 /// A line or a body of a server.
 pub fn answer(text: &[u8]) {
+    crate::calls::means_the_same(text);
     let whole = frame::read(text).ok();
     if frame::read_page(text, "tools").is_ok() {
         assert!(whole.is_some_and(|whole| whole.is_object()), "its page is read and it is not");

@@ -26,6 +26,7 @@ mod frame;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod http;
+mod id;
 mod library;
 mod list;
 mod oauth;

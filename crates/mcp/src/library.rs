@@ -90,7 +90,8 @@ impl Books {
         if about == About::Prompt {
             params.entry("arguments").or_insert_with(|| json!({}));
         }
-        upstream.call(Asked { method: about.method(), params: params.into() }, context).await
+        let asked = Asked { method: about.method(), params: params.into() };
+        upstream.call(asked, context).await?.fields()
     }
 }
 

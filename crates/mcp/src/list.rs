@@ -77,7 +77,7 @@ pub(crate) async fn all(
     let mut cursors = HashSet::new();
     let mut params = Params::default();
     for _ in 0..MOST_PAGES {
-        let mut page = connection.request(method, &params, None, &waits).await?;
+        let mut page = connection.request(method, &params, None, &waits).await?.fields()?;
         let more = entries(page.remove(key));
         all.extend(more.ok_or(Fault::Unreadable("the list is no list"))?);
         if all.len() > MOST {

@@ -112,7 +112,9 @@ impl Opener {
                     (Probe::none(), None)
                 };
                 let (mut child, (stdin, stdout)) = self.start(settings).await?;
-                let transport = Pipes::new(stdout, stdin, Arc::clone(&calls), probe);
+                let transport = Pipes::new((stdin, stdout), Arc::clone(&calls), probe);
+                let transport = transport
+                    .map_err(|error| Fault::unreachable("its pipes broke").because(error))?;
                 let line = Line::Pipe { writer: transport.writer(), calls: Arc::clone(&calls) };
                 let started = Started { transport, calls };
                 let opened = self.greet(started, era, answers).await;

@@ -2,34 +2,29 @@
 
 mod line;
 mod probe;
+mod seat;
 
-use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
 use rmcp::RoleClient;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
-use serde_json::Value;
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
-use tokio::sync::Mutex;
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+use tokio::process::{ChildStdin, ChildStdout};
+use tokio::sync::{Mutex, mpsc};
 
 use crate::calls::Calls;
-use crate::frame::{self, Unreadable};
 pub(crate) use line::{Line, Lines};
 pub(crate) use probe::Probe;
-
-/// Messages of one batch array (revision 2025-03-26) that are taken in.
-const MOST_IN_BATCH: usize = 1_000;
+use seat::Came;
 
 /// The way to a server; `None`: it is closed.
 pub(crate) type Writer = Arc<Mutex<Option<Box<dyn AsyncWrite + Send + Unpin>>>>;
 
 /// Speaks with a server over its standard input and output.
-pub(crate) struct Pipes<R> {
-    lines: Lines<R>,
-    /// Messages of a batch that are not yet handed on.
-    batch: VecDeque<Value>,
+pub(crate) struct Pipes {
+    coming: mpsc::Receiver<Came>,
     writer: Writer,
     calls: Arc<Calls>,
     probe: Probe,
@@ -54,16 +49,16 @@ pub(crate) async fn write(
     writer.flush().await
 }
 
-impl<R: AsyncRead + Send + Unpin> Pipes<R> {
+impl Pipes {
     pub(crate) fn new(
-        reader: R,
-        writer: impl AsyncWrite + Send + Unpin + 'static,
+        (input, output): (ChildStdin, ChildStdout),
         calls: Arc<Calls>,
         probe: Probe,
-    ) -> Self {
-        let writer: Box<dyn AsyncWrite + Send + Unpin> = Box::new(writer);
-        let writer = Arc::new(Mutex::new(Some(writer)));
-        Self { lines: Lines::new(reader), batch: VecDeque::new(), writer, calls, probe }
+    ) -> io::Result<Self> {
+        let coming = seat::read(output, Arc::clone(&calls), probe.probing())?;
+        let input: Box<dyn AsyncWrite + Send + Unpin> = Box::new(input);
+        let writer = Arc::new(Mutex::new(Some(input)));
+        Ok(Self { coming, writer, calls, probe })
     }
 
     /// What requests around the SDK are written to.
@@ -71,62 +66,31 @@ impl<R: AsyncRead + Send + Unpin> Pipes<R> {
         Arc::clone(&self.writer)
     }
 
-    /// What the SDK is to see of one message.
-    fn take(&mut self, message: Value) -> Option<ServerJsonRpcMessage> {
-        self.calls.hear(self.probe.read(message)?, None)
-    }
-
     async fn next(&mut self) -> Option<ServerJsonRpcMessage> {
         loop {
             if self.probe.was_answered_late() {
                 return None;
             }
-            if let Some(message) = self.batch.pop_front() {
-                if let Some(seen) = self.take(message) {
-                    return Some(seen);
-                }
-                continue;
-            }
-            let line = tokio::select! {
+            let came = tokio::select! {
                 biased;
-                line = self.lines.next() => line,
+                came = self.coming.recv() => came?,
                 given_up = self.probe.waits_in_vain() => return Some(given_up),
             };
-            match line {
-                Line::Whole(line) => match self.calls.read(line) {
-                    Ok(Value::Array(messages)) => {
-                        self.batch.extend(messages.into_iter().take(MOST_IN_BATCH));
-                    }
-                    Ok(message) => {
-                        if let Some(seen) = self.take(message) {
-                            return Some(seen);
-                        }
-                    }
-                    Err(Unreadable::TooDeep) => {
-                        if let Some(seen) = self.calls.spoiled("it is nested too deep") {
-                            return Some(seen);
-                        }
-                    }
-                    Err(Unreadable::NoAnswer) => {
-                        if let Some(seen) = self.calls.spoiled("it is no JSON") {
-                            return Some(seen);
-                        }
-                    }
-                    // What is no message is not answered: an echo would make a storm of it.
-                    Err(Unreadable::NoJson(_)) => {}
-                },
-                Line::TooLong => {
-                    if let Some(seen) = self.calls.spoiled(frame::TOO_LARGE) {
-                        return Some(seen);
-                    }
+            let seen = match came {
+                Came::Seen(seen) => Some(seen),
+                Came::Unsorted(message) => {
+                    let message = self.probe.read(message);
+                    message.and_then(|message| self.calls.hear(message, None))
                 }
-                Line::End => return None,
+            };
+            if seen.is_some() {
+                return seen;
             }
         }
     }
 }
 
-impl<R: AsyncRead + Send + Unpin> Transport<RoleClient> for Pipes<R> {
+impl Transport<RoleClient> for Pipes {
     type Error = io::Error;
 
     fn send(

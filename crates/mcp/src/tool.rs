@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use toolcrib_core::{Arguments, BoxFuture, CallContext, Effect, Tool, ToolOutcome, ToolSpec};
 
-use crate::answer::outcome;
 use crate::call::Asked;
 use crate::pool::Pool;
 
@@ -36,7 +35,7 @@ impl Tool for Foreign {
         Box::pin(async move {
             let called = async {
                 let upstream = self.pool.upstream(context)?;
-                outcome(upstream.call(Asked::tool(&self.name, arguments), context).await?)
+                upstream.call(Asked::tool(&self.name, arguments), context).await?.outcome()
             };
             called.await.unwrap_or_else(|fault| {
                 let reads = self.spec.effect == Effect::Read;

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use toolcrib_child::Permit;
 use toolcrib_core::{CallContext, LogLevel};
 
+use crate::answer::Reply;
 use crate::call::{self, Asked};
 use crate::calls::News;
 use crate::connection::Connection;
@@ -192,7 +193,7 @@ impl Upstream {
         self: &Arc<Self>,
         asked: Asked,
         context: &CallContext,
-    ) -> Result<Map<String, Value>, Fault> {
+    ) -> Result<Reply, Fault> {
         let timeouts = self.opener.settings.timeouts;
         let mut heals = true;
         loop {
@@ -240,7 +241,8 @@ impl Upstream {
         if connection.facts.is_modern || !is_lower {
             return Ok(Map::new());
         }
-        self.call(Asked { method: "logging/setLevel", params: params.into() }, context).await
+        let asked = Asked { method: "logging/setLevel", params: params.into() };
+        self.call(asked, context).await?.fields()
     }
 
     /// Drops a connection that is of no use any more; `false` if it was dropped before.

@@ -11,13 +11,14 @@ use serde_json::{Map, Value};
 use toolcrib_core::{LogEntry, LogLevel, Progress};
 
 use super::{Asked, Calls, End, MOST_QUESTIONS, NO_PROTOCOL, Slot};
+use crate::answer::Reply;
 use crate::frame::{self, Unreadable};
 
 /// Longest text of a report of progress, in characters.
 const LONGEST_REPORT: usize = 1_000;
 
 /// Pages of lists beyond this many bytes are not made into trees.
-const LARGE: usize = 16 * 1024;
+pub(super) const LARGE: usize = 16 * 1024;
 
 /// What tells whose answer a message is.
 #[derive(Deserialize)]
@@ -91,7 +92,7 @@ impl Calls {
         if let Some(slot) = slot.as_ref().filter(|slot| slot.is_direct()) {
             slot.end(match (error, fields.remove("result")) {
                 (Some(error), _) => End::Refused(fault(&error)),
-                (None, Some(Value::Object(result))) => End::Result(result),
+                (None, Some(Value::Object(result))) => End::Result(Reply::Fields(result)),
                 (None, _) => End::Odd(NO_PROTOCOL),
             });
             return None;
@@ -200,7 +201,7 @@ impl Calls {
 }
 
 /// Some servers give a number back as a string.
-fn as_sent(id: RequestId) -> RequestId {
+pub(super) fn as_sent(id: RequestId) -> RequestId {
     match &id {
         RequestId::String(text) => text.parse().map_or(id, RequestId::Number),
         RequestId::Number(_) => id,

@@ -5,25 +5,32 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::model::{ErrorData, ProgressToken, RequestId};
 use serde_json::{Map, Value};
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{Notify, oneshot};
 use toolcrib_core::CallContext;
+
+use crate::answer::Reply;
 
 /// Where the answer to one request is put.
 pub(crate) struct Slot {
     context: Option<CallContext>,
     /// The field of the result whose entries are wanted as the text that they come as.
     page: Option<&'static str>,
+    /// Whether it is a call of a tool.
+    is_call: bool,
     state: Mutex<State>,
     /// Told with every report of progress.
     pub(crate) progressed: Notify,
     questions: AtomicUsize,
     /// Who waits for a request that went around the SDK; `None` within: it has ended.
     direct: Option<Mutex<Option<oneshot::Sender<End>>>>,
+    /// Where a request around the SDK was asked from, if that is a runtime of one thread.
+    asker: Option<Handle>,
 }
 
 /// How a request ended that went around the SDK.
 pub(crate) enum End {
-    Result(Map<String, Value>),
+    Result(Reply),
     /// An error of the server.
     Refused(ErrorData),
     /// Something that cannot be read, and why.
@@ -59,17 +66,21 @@ impl Slot {
         Self {
             context,
             page: None,
+            is_call: false,
             state: Mutex::default(),
             progressed: Notify::new(),
             questions: AtomicUsize::new(0),
             direct: None,
+            asker: None,
         }
     }
 
     /// Of a request that goes around the SDK, with the place where its end comes.
     pub(crate) fn direct(context: Option<CallContext>) -> (Self, oneshot::Receiver<End>) {
         let (sender, end) = oneshot::channel();
-        (Self { direct: Some(Mutex::new(Some(sender))), ..Self::new(context) }, end)
+        let is_one_thread = |at: &Handle| at.runtime_flavor() == RuntimeFlavor::CurrentThread;
+        let asker = Handle::try_current().ok().filter(is_one_thread);
+        (Self { direct: Some(Mutex::new(Some(sender))), asker, ..Self::new(context) }, end)
     }
 
     /// Of a request for a page of a list.
@@ -78,12 +89,27 @@ impl Slot {
         self
     }
 
+    /// Of a call of a tool, if that is so.
+    pub(crate) fn of_call(mut self, is_call: bool) -> Self {
+        self.is_call = is_call;
+        self
+    }
+
+    /// Whether a [`Reply::Usual`] may end it.
+    pub(super) fn takes_usual(&self) -> bool {
+        self.is_call && self.is_direct()
+    }
+
     pub(super) fn page(&self) -> Option<&'static str> {
         self.page
     }
 
     pub(crate) fn is_direct(&self) -> bool {
         self.direct.is_some()
+    }
+
+    pub(super) fn asker(&self) -> Option<&Handle> {
+        self.asker.as_ref()
     }
 
     /// Ends a request that went around the SDK, once.

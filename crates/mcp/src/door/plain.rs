@@ -7,14 +7,12 @@
 
 mod headers;
 
-use std::fmt;
 use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
 use http::HeaderMap;
 use rmcp::model::{ClientCapabilities, ProtocolVersion, RequestId};
-use serde::de::Visitor;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use toolcrib_json::repair::{read_part, read_strict};
@@ -22,6 +20,7 @@ use toolcrib_json::repair::{read_part, read_strict};
 use super::hosts::Hosts;
 use super::once;
 use crate::flat::Flat;
+use crate::id::Id;
 pub(super) use headers::EVENTS;
 use headers::{are_of_latest, are_of_session, are_plain};
 #[cfg(any(test, feature = "fuzz"))]
@@ -115,8 +114,6 @@ pub(super) fn cancelled(hosts: &Hosts, headers: &HeaderMap, message: &Value) -> 
     (are_of_session(headers) && are_plain(headers) && hosts.admit(headers)).then_some(())?;
     RequestId::deserialize(id).ok()
 }
-
-struct Id(RequestId);
 
 /// What the last client said of itself, and the capabilities that stood in it: most clients say the
 /// same with each request.
@@ -219,33 +216,6 @@ fn able(said: Value) -> Option<Value> {
     }
     let said = ClientCapabilities::deserialize(said).ok()?;
     said.extensions.is_none().then(|| serde_json::to_value(said).unwrap_or_default())
-}
-
-impl<'de> Deserialize<'de> for Id {
-    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        struct Either;
-        impl Visitor<'_> for Either {
-            type Value = Id;
-
-            fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-                to.write_str("a text or a whole number")
-            }
-
-            fn visit_i64<E>(self, number: i64) -> Result<Id, E> {
-                Ok(Id(RequestId::Number(number)))
-            }
-
-            fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Id, E> {
-                let number = i64::try_from(number).map_err(E::custom)?;
-                Ok(Id(RequestId::Number(number)))
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Id, E> {
-                Ok(Id(RequestId::String(text.into())))
-            }
-        }
-        source.deserialize_any(Either)
-    }
 }
 
 /// Holds what is read of a plain request against what stands in the whole of it.

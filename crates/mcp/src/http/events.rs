@@ -67,9 +67,9 @@ impl Reader {
     /// What the SDK is to see of an event: its place in the stream always, its message if it must.
     fn hear(&mut self, event: Event) {
         let is_message = matches!(event.kind.as_str(), "" | "message");
-        let message = (is_message && !event.data.is_empty())
-            .then(|| self.calls.read(event.data.as_bytes()).ok())
-            .flatten();
+        let text = event.data.as_bytes();
+        let is_told = is_message && !text.is_empty() && self.calls.take_usual(text).is_none();
+        let message = if is_told { self.calls.read(text).ok() } else { None };
         let messages = match message {
             Some(Value::Array(messages)) => messages,
             Some(message) => vec![message],

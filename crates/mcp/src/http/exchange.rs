@@ -1,6 +1,6 @@
 //! One HTTP request, repeated with a better token where the server asks for one.
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use futures_util::stream::StreamExt as _;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
@@ -55,14 +55,15 @@ impl Answer {
     }
 
     /// The whole body, if it is not larger.
-    pub(super) async fn bytes(mut self, most: usize) -> Result<Vec<u8>, WireError> {
-        let mut whole = Vec::new();
+    pub(super) async fn bytes(mut self, most: usize) -> Result<Bytes, WireError> {
+        let mut whole = Bytes::new();
         while let Some(chunk) = self.body.next().await {
             let chunk = chunk.map_err(broken)?;
             if whole.len() + chunk.len() > most {
                 return Err(WireError::TooLarge);
             }
-            whole.extend_from_slice(&chunk);
+            // Most come in one piece, and need no copy.
+            whole = if whole.is_empty() { chunk } else { joined(whole, &chunk) };
         }
         Ok(whole)
     }
@@ -152,6 +153,13 @@ impl Wire {
         let headers = std::mem::take(&mut streamed.headers);
         Ok(Answer { status: streamed.status, headers, body: streamed })
     }
+}
+
+/// A whole that grows by doubling, since nobody else holds it.
+fn joined(whole: Bytes, chunk: &[u8]) -> Bytes {
+    let mut whole = BytesMut::from(whole);
+    whole.extend_from_slice(chunk);
+    whole.freeze()
 }
 
 pub(super) fn broken(error: EgressError) -> WireError {

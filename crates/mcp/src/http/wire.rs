@@ -204,6 +204,9 @@ impl Wire {
             return Err(unreadable("it answers with something that is neither JSON nor events"));
         }
         let body = answer.bytes(frame::LONGEST).await.map_err(StreamableHttpError::Client)?;
+        if self.calls.take_usual(&body).is_some() && posted.has_ended() {
+            return Ok(StreamableHttpPostResponse::Accepted);
+        }
         match self.hear(&body, posted.slot.as_ref()) {
             // Some old servers answer every method that they do not know with an empty result.
             Some(ServerJsonRpcMessage::Response(heard))

@@ -30,6 +30,10 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         Self { reader, line: Vec::new(), given: false, skipping: false }
     }
 
+    pub(super) fn source(&mut self) -> &mut R {
+        self.reader.get_mut()
+    }
+
     pub(crate) async fn next(&mut self) -> Line<'_> {
         if std::mem::take(&mut self.given) {
             self.line.clear();

@@ -24,6 +24,17 @@ pub(crate) struct Probe {
     patience: Option<Duration>,
     state: State,
     doubt: Arc<Doubt>,
+    probing: Probing,
+}
+
+/// Whether messages that come have to pass the probe.
+#[derive(Clone, Default)]
+pub(super) struct Probing(Arc<AtomicBool>);
+
+impl Probing {
+    pub(super) fn is_on(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
 }
 
 /// What speaks against the era that a server was taken for.
@@ -50,14 +61,19 @@ enum State {
 
 impl Probe {
     pub(crate) fn none() -> Self {
-        Self { patience: None, state: State::Idle, doubt: Arc::default() }
+        let (doubt, probing) = (Arc::default(), Probing::default());
+        Self { patience: None, state: State::Idle, doubt, probing }
     }
 
     pub(crate) fn new() -> (Self, Arc<Doubt>) {
         let doubt = Arc::<Doubt>::default();
-        let probe =
-            Self { patience: Some(PATIENCE), state: State::Idle, doubt: Arc::clone(&doubt) };
-        (probe, doubt)
+        let probing = Probing(Arc::new(AtomicBool::new(true)));
+        let (patience, state) = (Some(PATIENCE), State::Idle);
+        (Self { patience, state, doubt: Arc::clone(&doubt), probing }, doubt)
+    }
+
+    pub(super) fn probing(&self) -> Probing {
+        self.probing.clone()
     }
 
     pub(super) fn sees(&mut self, message: &ClientJsonRpcMessage) {
@@ -107,6 +123,7 @@ impl Probe {
                 self.doubt.turned_modern.store(true, Ordering::Release);
             }
             self.state = State::Idle;
+            self.probing.0.store(false, Ordering::Release);
             let knows =
                 message.get("result").is_none_or(|it| it.get("supportedVersions").is_some());
             if let (false, Some(fields)) = (knows, message.as_object_mut()) {
