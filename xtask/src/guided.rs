@@ -68,6 +68,9 @@ impl Compiler {
         let mut build = cargo();
         build.args(["build", "--release", "--package", "toolcrib-server", "--bin", "toolcrib"]);
         build.args(["--target", &self.host]).arg("--target-dir").arg(work);
+        // What a call runs through lies in a dozen crates: only one pass over all of them can put
+        // it together as the profile says.
+        build.env("CARGO_PROFILE_RELEASE_LTO", "fat");
         finish(build.env("CARGO_ENCODED_RUSTFLAGS", flags(option)))?;
         Ok(work.join(&self.host).join("release/toolcrib"))
     }
