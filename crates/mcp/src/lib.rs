@@ -30,6 +30,7 @@ mod id;
 mod library;
 mod list;
 mod oauth;
+mod object;
 mod open;
 mod params;
 mod pipes;

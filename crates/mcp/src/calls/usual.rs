@@ -12,6 +12,7 @@ use super::{Calls, End};
 use crate::answer::{Reply, Usual};
 use crate::frame;
 use crate::id::Id;
+use crate::object::Object;
 
 /// A message with any other field, or with one of another kind, is read like all others.
 #[derive(Deserialize)]
@@ -21,7 +22,7 @@ struct Message<'a> {
     _protocol: &'a str,
     id: Id,
     #[serde(borrow)]
-    result: Done<'a>,
+    result: Object<Done<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -29,7 +30,7 @@ struct Message<'a> {
 struct Done<'a> {
     result_type: Option<&'a str>,
     #[serde(borrow)]
-    content: Vec<Block<'a>>,
+    content: Vec<Object<Block<'a>>>,
     #[serde(default, deserialize_with = "said")]
     structured_content: Option<Value>,
     #[serde(default)]
@@ -50,7 +51,7 @@ fn said<'de, D: Deserializer<'de>>(source: D) -> Result<Option<Value>, D::Error>
 
 /// A call that ended so.
 pub(crate) struct Ended {
-    /// Where it was asked from, if that is a runtime of one thread.
+    /// Where it was asked from, if its answer may be read there.
     pub(crate) asker: Option<Handle>,
     /// No other was under way on its connection.
     pub(crate) was_alone: bool,
@@ -76,13 +77,14 @@ fn read(text: &[u8]) -> Option<(RequestId, Usual)> {
     if text.len() > LARGE {
         return None;
     }
-    let Message { id: Id(id), result, .. } =
-        serde_json::from_slice(frame::readable(text).ok()?).ok()?;
+    let Object(message) = serde_json::from_slice(frame::readable(text).ok()?).ok()?;
+    let Message { id: Id(id), result: Object(result), .. } = message;
     let Done { result_type, content, structured_content: structured, is_error: failed } = result;
-    let is_text = |block: &Block<'_>| block.r#type == "text";
+    let is_text = |Object(block): &Object<Block<'_>>| block.r#type == "text";
     let is_usual = matches!(result_type, None | Some("complete")) && content.iter().all(is_text);
     is_usual.then_some(())?;
-    let part = |block: Block<'_>| Part::Text { text: block.text, extra: Map::new() };
+    let part =
+        |Object(block): Object<Block<'_>>| Part::Text { text: block.text, extra: Map::new() };
     let parts = content.into_iter().map(part).collect();
     Some((as_sent(id), Usual { parts, structured, failed }))
 }
@@ -95,7 +97,8 @@ pub(crate) fn means_the_same(text: &[u8]) -> bool {
     let mut whole = frame::read(text).unwrap_or_default();
     let named = whole.get("id").and_then(|id| Named::deserialize(id).ok()).map(as_sent);
     assert_eq!(named, Some(id), "it answers another request");
-    let Value::Object(fields) = whole["result"].take() else { panic!("its result is no object") };
+    let result = whole.get_mut("result").map(Value::take);
+    let Some(Value::Object(fields)) = result else { panic!("its result is no object") };
     let told = |reply: Reply| format!("{:?}", reply.outcome());
     assert_eq!(told(Reply::Usual(usual)), told(Reply::Fields(fields)), "it says something else");
     true
@@ -149,7 +152,10 @@ mod tests {
             r#"{"content":null}"#,
             r#"{"resultType":"input_required","content":[]}"#,
             r#"{"resultType":"task","content":[]}"#,
-            r#"[]"#,
+            r"[]",
+            r"[null,[]]",
+            r#"[null,[],{"a":1},true]"#,
+            r#"{"content":[["text","hi"]]}"#,
             &deep,
             &large,
         ] {
@@ -159,6 +165,8 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":7,"result":{"content":[]},"error":{"code":1,"message":"no"}}"#,
             r#"{"jsonrpc":"2.0","id":7,"method":"ping","result":{"content":[]}}"#,
             r#"{"jsonrpc":"2.0","result":{"content":[]}}"#,
+            r#"["2.0",7,{"content":[]}]"#,
+            r#"[{"jsonrpc":"2.0","id":7,"result":{"content":[]}}]"#,
             r#"{"jsonrpc":"2.0","id":null,"result":{"content":[]}}"#,
             r#"{"jsonrpc":"2.0","id":7,"result":{"content":[]}"#,
         ] {

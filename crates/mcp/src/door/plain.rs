@@ -21,6 +21,7 @@ use super::hosts::Hosts;
 use super::once;
 use crate::flat::Flat;
 use crate::id::Id;
+use crate::object::Object;
 pub(super) use headers::EVENTS;
 use headers::{are_of_latest, are_of_session, are_plain};
 #[cfg(any(test, feature = "fuzz"))]
@@ -57,7 +58,7 @@ struct Message<'a> {
     id: Id,
     method: &'a str,
     #[serde(borrow)]
-    params: Option<Params<'a>>,
+    params: Option<Object<Params<'a>>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -86,8 +87,10 @@ impl<'a> Asked<'a> {
         if text.len() > SHORT {
             read_strict(text).ok()?;
         }
-        let Message { jsonrpc, id: Id(id), method, params } = serde_json::from_str(text).ok()?;
-        let Params { name, arguments, cursor, meta } = params.unwrap_or_default();
+        let Object(message) = serde_json::from_str(text).ok()?;
+        let Message { jsonrpc, id: Id(id), method, params } = message;
+        let params = params.map_or_else(Params::default, |Object(params)| params);
+        let Params { name, arguments, cursor, meta } = params;
         let wanted = match (method, name) {
             _ if jsonrpc != "2.0" => return None,
             ("tools/call", Some(tool)) if cursor.is_none() => {
@@ -319,6 +322,8 @@ mod tests {
         // Beside the arguments, these stand in the message and its parameters.
         assert!(read(&call(&deep(61), "")).is_some());
         let whole = call("{}", "");
+        let meta = whole.split_once("\"_meta\":").and_then(|(_, rest)| rest.strip_suffix("}}"));
+        let listed = format!(r#"["look",{{}},null,{}]"#, meta.unwrap());
         for odd in [
             call(&deep(62), ""),
             call(r#"{"a":1,"a":2}"#, ""),
@@ -341,6 +346,9 @@ mod tests {
             whole.replace("tools/call", "tools/list"),
             whole.clone() + "{}",
             format!("[{whole}]"),
+            // The fields in their order, as a list.
+            format!(r#"["2.0",7,"tools/call",{listed}]"#),
+            format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{listed}}}"#),
         ] {
             assert!(read(&odd).is_none(), "{odd}");
         }
