@@ -16,7 +16,7 @@ pub trait Host: Send + Sync {
     fn log(&self, _call: CallKey, _entry: LogEntry) {}
 
     /// The lowest level of lines that anybody reads; servers are asked for no others. `None`: for
-    /// none at all.
+    /// none at all. Without a word it is `Info`, whether `log` does anything or not.
     fn hears(&self) -> Option<LogLevel> {
         Some(LogLevel::Info)
     }

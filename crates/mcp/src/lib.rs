@@ -48,6 +48,7 @@ mod written;
 
 pub use door::{Asking, Claim, Door, DoorSettings, Guest, House, Porch, StdioError};
 pub use oauth::{Answer, Login, LoginError, OAuthError, login};
+pub use pipes::reads_for_its_calls;
 pub use settings::{
     Authorization, HttpSettings, OAuthSettings, ServerSettings, Share, StdioSettings, Timeouts,
     Transport,

@@ -18,6 +18,8 @@ use crate::calls::Calls;
 pub(crate) use line::{Line, Lines};
 pub(crate) use probe::Probe;
 use seat::Came;
+pub(crate) use seat::reader_here;
+pub use seat::reads_for_its_calls;
 
 /// The way to a server; `None`: it is closed.
 pub(crate) type Writer = Arc<Mutex<Option<Box<dyn AsyncWrite + Send + Unpin>>>>;
@@ -77,7 +79,8 @@ impl Pipes {
                 given_up = self.probe.waits_in_vain() => return Some(given_up),
             };
             let seen = match came {
-                Came::Seen(seen) => Some(seen),
+                Came::Seen(seen) => Some(*seen),
+                Came::Spoiled(why) => self.calls.spoiled(why),
                 Came::Unsorted(message) => {
                     let message = self.probe.read(message);
                     message.and_then(|message| self.calls.hear(message, None))

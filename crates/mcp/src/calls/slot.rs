@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::model::{ErrorData, ProgressToken, RequestId};
 use serde_json::{Map, Value};
-use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::runtime::Handle;
 use tokio::sync::{Notify, oneshot};
 use toolcrib_core::CallContext;
 
 use crate::answer::Reply;
+use crate::pipes;
 
 /// Where the answer to one request is put.
 pub(crate) struct Slot {
@@ -24,7 +25,7 @@ pub(crate) struct Slot {
     questions: AtomicUsize,
     /// Who waits for a request that went around the SDK; `None` within: it has ended.
     direct: Option<Mutex<Option<oneshot::Sender<End>>>>,
-    /// Where a request around the SDK was asked from, if that is a runtime of one thread.
+    /// Where a request around the SDK was asked from, if its answer may be read there.
     asker: Option<Handle>,
 }
 
@@ -78,8 +79,7 @@ impl Slot {
     /// Of a request that goes around the SDK, with the place where its end comes.
     pub(crate) fn direct(context: Option<CallContext>) -> (Self, oneshot::Receiver<End>) {
         let (sender, end) = oneshot::channel();
-        let is_one_thread = |at: &Handle| at.runtime_flavor() == RuntimeFlavor::CurrentThread;
-        let asker = Handle::try_current().ok().filter(is_one_thread);
+        let asker = pipes::reader_here();
         (Self { direct: Some(Mutex::new(Some(sender))), asker, ..Self::new(context) }, end)
     }
 

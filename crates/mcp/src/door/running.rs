@@ -154,6 +154,7 @@ impl Running {
 
     /// May be dropped at any point: what was heard until then was passed on or is open.
     async fn listen(&mut self, line: &Line) -> Stop {
+        self.events.is_of(&line.client);
         // Most calls ask nothing.
         let mut asking: Option<FuturesUnordered<_>> = None;
         loop {
@@ -203,7 +204,7 @@ impl Running {
                 },
             };
             // Of a call that is over nobody waits for an answer.
-            if !matches!(&heard, Heard::Event(Event::Ask(_, reply)) if reply.is_closed()) {
+            if !matches!(&heard, Heard::Event(event) if event.is_taken_back()) {
                 return heard;
             }
         }

@@ -22,7 +22,7 @@ pub(super) struct Seal {
 const MOST: usize = 4_096;
 
 struct Known {
-    caller: Arc<Caller>,
+    caller: Caller,
     profile: Option<Arc<str>>,
     opened: Opened,
 }
@@ -67,7 +67,8 @@ impl Seal {
             return Some(known.opened.clone());
         }
         let (session, mark) = sealed.rsplit_once('.')?;
-        // Digests of both are compared, so that the time it takes tells nothing about the mark.
+        // Digests of both are compared, so that the time it takes tells nothing about the mark of a
+        // name that was never shown.
         let right = Sha256::digest(self.mark(session, caller, profile.map(Arc::as_ref)));
         if Sha256::digest(mark) != right {
             return None;
@@ -75,8 +76,9 @@ impl Seal {
         let digest = self.digest(&["conversation", session]);
         let conversation = BASE64_URL_SAFE_NO_PAD.encode(digest).into();
         let opened = Opened { session: HeaderValue::from_str(session).ok()?, conversation };
-        let (caller, profile) = (Arc::clone(caller), profile.map(Arc::clone));
-        let known = Known { caller, profile, opened: opened.clone() };
+        // Without the scopes of now, which may be many.
+        let caller = Caller::new(&*caller.tenant, &*caller.subject);
+        let known = Known { caller, profile: profile.map(Arc::clone), opened: opened.clone() };
         let mut all = self.opened();
         if all.len() >= MOST {
             all.clear();

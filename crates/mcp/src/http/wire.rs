@@ -204,10 +204,9 @@ impl Wire {
             return Err(unreadable("it answers with something that is neither JSON nor events"));
         }
         let body = answer.bytes(frame::LONGEST).await.map_err(StreamableHttpError::Client)?;
-        if self.calls.take_usual(&body).is_some() && posted.has_ended() {
-            return Ok(StreamableHttpPostResponse::Accepted);
-        }
-        match self.hear(&body, posted.slot.as_ref()) {
+        let is_taken = self.calls.take_usual(&body).is_some();
+        let heard = if is_taken { None } else { self.hear(&body, posted.slot.as_ref()) };
+        match heard {
             // Some old servers answer every method that they do not know with an empty result.
             Some(ServerJsonRpcMessage::Response(heard))
                 if posted.discovers && !matches!(heard.result, ServerResult::DiscoverResult(_)) =>

@@ -2,10 +2,14 @@
 //!
 //! An answer wakes whoever reads the pipe, and that one wakes whoever waits for the call: two
 //! threads, each of which may take as long to wake as all that we do with the call. Where calls
-//! come one after the other from one thread, that one reads the pipe too. Where several are under
+//! come one after the other from one thread that is there for that ([`reads_for_its_calls`]), it
+//! reads the pipe too. Where several are under
 //! way at once, one thread would hold up the others, and the pipe is read where it was opened.
 
+use std::cell::Cell;
+use std::collections::VecDeque;
 use std::io;
+use std::os::fd::AsFd as _;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -30,11 +34,31 @@ const ENOUGH: u32 = 16;
 /// Messages that the SDK has not taken yet.
 const BACKLOG: usize = 64;
 
+thread_local! {
+    static READS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Lets calls that are made on this thread have the output of a child read by it, for as long as
+/// they come one after the other.
+///
+/// For a thread that does nothing but drive a runtime of its own, with IO, until that ends: what is
+/// read there for others waits while nobody drives it.
+pub fn reads_for_its_calls() {
+    READS.set(true);
+}
+
+/// The runtime of a thread that reads for its calls.
+pub(crate) fn reader_here() -> Option<Handle> {
+    READS.get().then(Handle::try_current)?.ok()
+}
+
 /// A message that the SDK may have to see.
 pub(super) enum Came {
     /// The probe, which is not over, decides.
     Unsorted(Value),
-    Seen(ServerJsonRpcMessage),
+    /// Something that cannot be read, and why.
+    Spoiled(&'static str),
+    Seen(Box<ServerJsonRpcMessage>),
 }
 
 /// Reads at the runtime of whoever asks for it, and then where it is best, until the child closes
@@ -47,8 +71,9 @@ pub(super) fn read(
     let output = Receiver::from_owned_fd(output.into_owned_fd()?)?;
     let (came, coming) = mpsc::channel(BACKLOG);
     let home = Handle::current();
-    let lines = Lines::new(Output(Some(output)));
-    let reader = Reader { lines, calls, probing, came, at: home.clone(), home, drift: Drift::No };
+    let (lines, owed) = (Lines::new(Output(output)), VecDeque::new());
+    let (at, drift) = (home.clone(), Drift::No);
+    let reader = Reader { lines, calls, probing, came, owed, home, at, drift };
     reader.sit();
     Ok(coming)
 }
@@ -58,6 +83,8 @@ struct Reader {
     calls: Arc<Calls>,
     probing: Probing,
     came: mpsc::Sender<Came>,
+    /// What came and was not handed on.
+    owed: VecDeque<Came>,
     /// Where it was opened.
     home: Handle,
     /// Where it is read.
@@ -71,8 +98,8 @@ enum Drift {
     To(Handle, u32),
 }
 
-/// The output at the driver of one runtime; `None`: it is lost.
-struct Output(Option<Receiver>);
+/// The output at the driver of one runtime.
+struct Output(Receiver);
 
 impl AsyncRead for Output {
     fn poll_read(
@@ -80,18 +107,17 @@ impl AsyncRead for Output {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        match &mut self.0 {
-            Some(output) => Pin::new(output).poll_read(context, buffer),
-            None => Poll::Ready(Ok(())),
-        }
+        Pin::new(&mut self.0).poll_read(context, buffer)
     }
 }
 
 impl Output {
-    fn moves(&mut self, to: &Handle) {
-        let taken = self.0.take().and_then(|output| output.into_nonblocking_fd().ok());
+    /// Goes over to the driver of another runtime; `false`: that one is ending, and it stays.
+    fn moves(&mut self, to: &Handle) -> bool {
+        let Ok(twin) = self.0.as_fd().try_clone_to_owned() else { return false };
         let _inside = to.enter();
-        self.0 = taken.and_then(|output| Receiver::from_owned_fd_unchecked(output).ok());
+        let moved = Receiver::from_owned_fd_unchecked(twin);
+        moved.map(|moved| self.0 = moved).is_ok()
     }
 }
 
@@ -102,17 +128,32 @@ impl Reader {
         at.spawn(async move { seated.read().await });
     }
 
-    fn moves(mut self, to: Handle) {
-        self.lines.source().moves(&to);
-        (self.at, self.drift) = (to, Drift::No);
+    /// Where it cannot go, it stays.
+    fn moves(mut self, to: Handle) -> Option<Self> {
+        self.drift = Drift::No;
+        if !self.lines.source().moves(&to) {
+            return Some(self);
+        }
+        self.at = to;
         self.sit();
+        None
     }
 
-    /// Reads one line; `false`: it was the last, or nobody wants another.
+    /// Hands on what came, and reads one more line; `false`: that was the last, or nobody wants any
+    /// more. Dropping it loses nothing.
     async fn next(&mut self) -> bool {
+        while !self.owed.is_empty() {
+            let Ok(place) = self.came.reserve().await else { return false };
+            if let Some(came) = self.owed.pop_front() {
+                place.send(came);
+            }
+        }
         let line = match self.lines.next().await {
             Line::Whole(line) => line,
-            Line::TooLong => return self.spoiled(frame::TOO_LARGE).await,
+            Line::TooLong => {
+                self.spoiled(frame::TOO_LARGE);
+                return true;
+            }
             Line::End => return false,
         };
         // What comes before the probe is over may be its answer, and nothing overtakes that.
@@ -124,34 +165,39 @@ impl Reader {
         let messages = match self.calls.read(line) {
             Ok(Value::Array(messages)) => messages,
             Ok(message) => vec![message],
-            Err(Unreadable::TooDeep) => return self.spoiled("it is nested too deep").await,
-            Err(Unreadable::NoAnswer) => return self.spoiled("it is no JSON").await,
+            Err(Unreadable::TooDeep) => {
+                self.spoiled("it is nested too deep");
+                return true;
+            }
+            Err(Unreadable::NoAnswer) => {
+                self.spoiled("it is no JSON");
+                return true;
+            }
             // What is no message is not answered: an echo would make a storm of it.
             Err(Unreadable::NoJson(_)) => return true,
         };
         for message in messages.into_iter().take(MOST_IN_BATCH) {
-            let came = if is_probing {
-                Some(Came::Unsorted(message))
+            if is_probing {
+                self.owed.push_back(Came::Unsorted(message));
             } else {
-                self.calls.hear(message, None).map(Came::Seen)
-            };
-            if !self.tell(came).await {
-                return false;
+                self.owed.extend(self.calls.hear(message, None).map(seen));
             }
         }
         true
     }
 
-    async fn spoiled(&self, why: &'static str) -> bool {
-        self.tell(self.calls.spoiled(why).map(Came::Seen)).await
-    }
-
-    async fn tell(&self, came: Option<Came>) -> bool {
-        match came {
-            Some(came) => self.came.send(came).await.is_ok(),
-            None => true,
+    /// For whom it was, is judged when all before it was heard.
+    fn spoiled(&mut self, why: &'static str) {
+        if self.probing.is_on() {
+            self.owed.push_back(Came::Spoiled(why));
+        } else {
+            self.owed.extend(self.calls.spoiled(why).map(seen));
         }
     }
+}
+
+fn seen(message: ServerJsonRpcMessage) -> Came {
+    Came::Seen(Box::new(message))
 }
 
 impl Drift {
@@ -185,9 +231,7 @@ impl Seated {
                 self.0 = None;
             } else if let Drift::To(to, ENOUGH..) = &reader.drift {
                 let to = to.clone();
-                if let Some(reader) = self.0.take() {
-                    reader.moves(to);
-                }
+                self.0 = self.0.take().and_then(|reader| reader.moves(to));
             }
         }
     }
@@ -197,7 +241,8 @@ impl Drop for Seated {
     fn drop(&mut self) {
         if let Some(reader) = self.0.take().filter(|reader| reader.at.id() != reader.home.id()) {
             let home = reader.home.clone();
-            reader.moves(home);
+            // Where home has ended too, the connection has.
+            drop(reader.moves(home));
         }
     }
 }
@@ -242,7 +287,11 @@ mod tests {
         }
 
         async fn call(&mut self) {
-            let (id, end) = self.begin();
+            let waits = self.begin();
+            self.end(waits).await;
+        }
+
+        async fn end(&mut self, (id, end): (i64, tokio::sync::oneshot::Receiver<End>)) {
             let text = r#"{"content":[{"type":"text","text":"hi"}]}"#;
             writeln!(self.child, r#"{{"jsonrpc":"2.0","id":{id},"result":{text}}}"#).unwrap();
             let end = timeout(Duration::from_secs(10), end).await.expect("it is read").unwrap();
@@ -257,6 +306,7 @@ mod tests {
     }
 
     fn one_thread() -> Runtime {
+        reads_for_its_calls();
         Builder::new_current_thread().enable_all().build().unwrap()
     }
 
@@ -294,6 +344,19 @@ mod tests {
     }
 
     #[test]
+    fn a_runtime_that_nobody_may_drive_reads_nothing() {
+        let home = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let (mut line, coming) = home.block_on(async { Line::open() });
+        let one = Builder::new_current_thread().enable_time().build().unwrap();
+        one.block_on(async {
+            line.calls(ENOUGH * 2).await;
+            comes_to(&one, 0).await;
+        });
+        home.block_on(line.calls(1));
+        drop(coming);
+    }
+
+    #[test]
     fn a_runtime_that_ends_takes_no_output_with_it() {
         let home = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let (mut line, coming) = home.block_on(async { Line::open() });
@@ -313,6 +376,23 @@ mod tests {
         let end = waited.expect("it is read");
         assert!(matches!(end, Ok(End::Result(Reply::Usual(_)))));
         home.block_on(line.calls(2));
+        drop(coming);
+    }
+
+    #[test]
+    fn a_runtime_that_is_over_is_not_moved_to() {
+        let home = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let (mut line, coming) = home.block_on(async { Line::open() });
+        let one = one_thread();
+        let last = one.block_on(async {
+            line.calls(ENOUGH - 1).await;
+            line.begin()
+        });
+        drop(one);
+        home.block_on(async {
+            line.end(last).await;
+            line.calls(2).await;
+        });
         drop(coming);
     }
 

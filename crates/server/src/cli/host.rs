@@ -189,8 +189,13 @@ impl Host for Terminal {
         self.output.note(format!("{}{of} {message}", progress.done).trim_end());
     }
 
+    fn hears(&self) -> Option<LogLevel> {
+        Some(LogLevel::Warning)
+    }
+
     fn log(&self, _call: CallKey, entry: LogEntry) {
-        if entry.level >= LogLevel::Warning {
+        // A server of an older revision is not asked for a level.
+        if Some(entry.level) >= self.hears() {
             let text = entry.data.as_str().map_or_else(|| entry.data.to_string(), str::to_owned);
             self.output.note(&format!("the tool says: {text}"));
         }

@@ -10,6 +10,7 @@ use std::thread;
 
 use tokio::runtime::{Builder, Handle};
 use tokio_util::sync::{CancellationToken, DropGuard};
+use toolcrib::mcp::reads_for_its_calls;
 
 /// The threads, which end when this is dropped.
 pub(crate) struct Workers {
@@ -39,6 +40,8 @@ fn start(end: CancellationToken) -> io::Result<Handle> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let handle = runtime.handle().clone();
     thread::Builder::new().name("connections".to_owned()).spawn(move || {
+        // Whoever calls a child from here may have its answer read here.
+        reads_for_its_calls();
         runtime.block_on(end.cancelled());
         // What still waits for others has nobody left to answer.
         runtime.shutdown_background();
