@@ -178,7 +178,7 @@ impl Inner {
                 Began::Answered(response) => return Ok(response),
                 Began::Early(early) => {
                     head.extensions.insert(early.clone());
-                    let answered = self.by_sdk(entrance, head, body).await;
+                    let answered = Box::pin(self.by_sdk(entrance, head, body)).await;
                     if !answered.as_ref().is_ok_and(|answer| answer.status().is_success()) {
                         early.give_up();
                     }
@@ -186,7 +186,7 @@ impl Inner {
                 }
             }
         }
-        self.by_sdk(entrance, head, body).await
+        Box::pin(self.by_sdk(entrance, head, body)).await
     }
 
     async fn by_sdk(
