@@ -12,6 +12,8 @@ pub(crate) const LONGEST: usize = 8 * 1024 * 1024;
 pub(crate) const TOO_LARGE: &str = "it is larger than 8 MiB";
 /// Deepest nesting of objects and arrays.
 pub(crate) const DEEPEST: usize = 64;
+/// Messages of one batch array that are taken in.
+const MOST_IN_BATCH: usize = 1_000;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unreadable {
@@ -30,7 +32,16 @@ pub(crate) fn read(text: &[u8]) -> Result<Value, Unreadable> {
     })
 }
 
-/// The same of a page of a list, whose entries under this key of the result are kept as the text
+/// The messages of one text: revision 2025-03-26 has arrays of them.
+pub(crate) fn each(message: Value) -> impl Iterator<Item = Value> {
+    let messages = match message {
+        Value::Array(messages) => messages,
+        message => vec![message],
+    };
+    messages.into_iter().take(MOST_IN_BATCH)
+}
+
+/// Reads a page of a list, whose entries under this key of the result are kept as the text
 /// that they came as, in one string: their trees would take ten times its memory.
 pub(crate) fn read_page(text: &[u8], key: &str) -> Result<Value, Unreadable> {
     let mut reader = serde_json::Deserializer::from_slice(readable(text)?);

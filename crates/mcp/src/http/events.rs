@@ -8,18 +8,15 @@ use std::sync::Arc;
 use futures_util::stream::{self, BoxStream, StreamExt};
 use rmcp::model::{ServerJsonRpcMessage, ServerResult};
 use rmcp::transport::streamable_http_client::SseError;
-use serde_json::Value;
 use sse_stream::Sse;
 use toolcrib_egress::Streamed;
 
 use super::exchange::{WireError, broken};
 use crate::calls::{Calls, Slot};
-use crate::frame::LONGEST;
+use crate::frame::{self, LONGEST};
 
 /// Longest pause that a server may ask for before a stream is opened again, in milliseconds.
 const LONGEST_RETRY: u64 = 60_000;
-/// Messages of one batch array that are taken in.
-const MOST_IN_BATCH: usize = 1_000;
 
 /// `slot`: of the request whose answer this stream is.
 pub(super) fn read(
@@ -70,13 +67,8 @@ impl Reader {
         let text = event.data.as_bytes();
         let is_told = is_message && !text.is_empty() && self.calls.take_usual(text).is_none();
         let message = if is_told { self.calls.read(text).ok() } else { None };
-        let messages = match message {
-            Some(Value::Array(messages)) => messages,
-            Some(message) => vec![message],
-            None => Vec::new(),
-        };
         self.ready.push_back(Sse { event: None, data: None, id: event.id, retry: event.retry });
-        for message in messages.into_iter().take(MOST_IN_BATCH) {
+        for message in message.into_iter().flat_map(frame::each) {
             let heard = self.calls.hear(message, self.slot.as_ref());
             let data = heard.and_then(|heard| written(&heard));
             if data.is_some() {

@@ -3,8 +3,8 @@
 //! An answer wakes whoever reads the pipe, and that one wakes whoever waits for the call: two
 //! threads, each of which may take as long to wake as all that we do with the call. Where calls
 //! come one after the other from one thread that is there for that ([`reads_for_its_calls`]), it
-//! reads the pipe too. Where several are under
-//! way at once, one thread would hold up the others, and the pipe is read where it was opened.
+//! reads the pipe too. Where several are under way at once, one thread would hold up the others,
+//! and the pipe is read where it was opened.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -27,8 +27,6 @@ use super::probe::Probing;
 use crate::calls::{Calls, Ended};
 use crate::frame::{self, Unreadable};
 
-/// Messages of one batch array (revision 2025-03-26) that are taken in.
-const MOST_IN_BATCH: usize = 1_000;
 /// After so many calls in a row that would have been answered better elsewhere, the reader moves.
 const ENOUGH: u32 = 16;
 /// Messages that the SDK has not taken yet.
@@ -162,9 +160,8 @@ impl Reader {
             self.drift = self.drift.with(ended, &self.at, &self.home);
             return true;
         }
-        let messages = match self.calls.read(line) {
-            Ok(Value::Array(messages)) => messages,
-            Ok(message) => vec![message],
+        let message = match self.calls.read(line) {
+            Ok(message) => message,
             Err(Unreadable::TooDeep) => {
                 self.spoiled("it is nested too deep");
                 return true;
@@ -176,7 +173,7 @@ impl Reader {
             // What is no message is not answered: an echo would make a storm of it.
             Err(Unreadable::NoJson(_)) => return true,
         };
-        for message in messages.into_iter().take(MOST_IN_BATCH) {
+        for message in frame::each(message) {
             if is_probing {
                 self.owed.push_back(Came::Unsorted(message));
             } else {
