@@ -229,8 +229,12 @@ impl<'a> Attempts<'a> {
     fn answered(&self, outcome: ToolOutcome) -> (ToolOutcome, Ending) {
         match outcome {
             ToolOutcome::Failed(error) => {
-                // A broken or silent line says nothing about what happened at its other end.
-                let silent = matches!(error.kind, ErrorKind::Network | ErrorKind::Timeout);
+                // A broken or silent line says nothing about what happened at its other end, nor
+                // does a tool that stopped waiting because it was told to.
+                let silent = matches!(
+                    error.kind,
+                    ErrorKind::Network | ErrorKind::Timeout | ErrorKind::Cancelled
+                );
                 if silent && self.tool.spec.effect != Effect::Read {
                     let what = error.message.clone();
                     return self.cut_off(&what, error);
