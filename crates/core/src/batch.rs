@@ -8,6 +8,7 @@ mod admit;
 mod answer;
 mod attempt;
 mod bounds;
+mod going_on;
 mod govern;
 mod late;
 mod once;

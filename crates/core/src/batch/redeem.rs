@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::going_on::GoingOn;
 use super::order::Order;
 use super::run_one::{Ended, OneCall};
 use super::watch::Watched;
@@ -39,99 +40,35 @@ impl Executor {
     /// Answers a parked call with the catalog of now: the tool must still be there, be the same,
     /// and be permitted.
     ///
-    /// A ticket is used up by this, whatever comes of it. An approved call runs to its end even
-    /// if the approver goes away.
+    /// A ticket is used up by this, whatever comes of it. From the moment it is taken all goes on
+    /// to its end, even if the approver goes away: a call that was said yes to is not lost.
     pub async fn redeem(
         &self,
         catalog: &Arc<Catalog>,
         redemption: Redemption<'_>,
     ) -> Result<Response, TicketError> {
         let Redemption { caller, ticket, decision, run, options } = redemption;
-        let ledger = &self.0.ledger;
-        let parked = self.claim(ticket, caller).await?;
-        moment::reached("ticket claimed");
-        let keys = keys(caller, &parked);
-        let Some((plan, place)) = self.stands(catalog, caller, &parked, run) else {
-            return Err(self.spoilt(TicketError::Changed(parked.tool), &keys).await);
+        self.is_here(ticket, caller).await?;
+        let deciding = Deciding {
+            executor: self.clone(),
+            catalog: Arc::clone(catalog),
+            caller: caller.clone(),
+            ticket: ticket.clone(),
+            decision,
+            request: Request::default().after(run),
+            options,
         };
-        let Parked { tool: name, arguments, call_id, wire, reason, .. } = parked;
-        let key = CallKey::batch()(0);
-        let trace = options.trace.map(Trace::child);
-        let call = Call { id: call_id, name: name.to_string(), wire, ..Call::default() };
-        let batch = Arc::new(Batch {
-            bounds: self.0.bounds.batch(&caller.tenant),
-            gate: Arc::clone(&self.0),
-            plan,
-            calls: vec![call],
-            order: Order::of([None].into_iter()),
-            cancel: options.cancel.child_token(),
-            host: options.host,
-            trace: options.trace,
-            reading: None,
-        });
-        let approved = decision == Decision::Approve;
-        if approved && let Some(otherwise) = otherwise(&batch, place, &arguments, &reason).await {
-            return Err(self.spoilt(otherwise, &keys).await);
-        }
-        let ended = match decision {
-            Decision::Deny { reason } => {
-                let (arguments, ticket) = (&arguments, Some(ticket));
-                let subject = Subject { key, place, arguments, ticket, trace };
-                let denied = denied(&batch, subject, reason).await;
-                once::settle(&**ledger, &keys, &denied).await;
-                denied
-            }
-            Decision::Approve => {
-                let (shared, ticket) = (Arc::clone(&batch), Some(ticket.clone()));
-                let repairs = Vec::new();
-                let one = OneCall { batch: shared, position: 0, place, key, repairs, ticket, keys };
-                Watched::start(one, arguments, true).end(&batch).await
-            }
-        };
-        let mut report = answer::report(batch, vec![ended]);
-        let mut response = report.responses.pop().ok_or(TicketError::Used)?;
-        response.debug.flags.retain(|flag| *flag != Flag::Forced);
-        if approved {
-            response.debug.flags.push(Flag::Approved);
-        }
-        Ok(response)
+        let decided = GoingOn::new(Box::pin(deciding.redeem())).await;
+        decided.unwrap_or_else(|| Err(LedgerError::new("something of ours broke").into()))
     }
 
-    /// The place of the tool of a parked call, if it is there now, the same, and for this caller.
-    fn stands(
-        &self,
-        catalog: &Arc<Catalog>,
-        caller: &Caller,
-        parked: &Parked,
-        run: &Run,
-    ) -> Option<(Plan, u32)> {
-        let name = parked.tool.as_str();
-        // Chosen for the whole run, since the tool may be one that is there only if it is chosen.
-        let request = Request::default().choose(name).choices_bind(ChoiceScope::Run).after(run);
-        let request = Request { session: parked.session.clone(), ..request };
-        let plan = Plan::make(catalog, caller, self.policy(), request).ok()?;
-        let place = plan.place(name)?;
-        let now = plan.planned(place)?.listed;
-        let same = now.fingerprint == parked.fingerprint && now.spec.origin.source == parked.source;
-        same.then_some((plan, place))
-    }
-
-    /// Records that the call of a ticket cannot run any more.
-    async fn spoilt(&self, error: TicketError, keys: &[OnceKey]) -> TicketError {
-        let reason = error.to_string();
-        let denied = Ended::unstarted(ToolOutcome::Denied { reason }, Vec::new());
-        once::settle(&*self.0.ledger, keys, &denied).await;
-        error
-    }
-
-    /// Takes a ticket out; under another profile there is no such ticket, and it stays.
-    async fn claim(&self, ticket: &TicketId, caller: &Caller) -> Result<Parked, TicketError> {
-        let ledger = &self.0.ledger;
-        let seen = ledger.ticket(ticket, caller).await?;
+    /// Under another profile there is no such ticket, and it stays.
+    async fn is_here(&self, ticket: &TicketId, caller: &Caller) -> Result<(), TicketError> {
+        let seen = self.0.ledger.ticket(ticket, caller).await?;
         if seen.is_some_and(|parked| parked.profile != self.0.marks.profile) {
             return Err(TicketError::Unknown);
         }
-        ledger.claim(ticket, caller).await
+        Ok(())
     }
 
     /// What came of a ticket that was redeemed before, for its caller; while the call runs its end
@@ -156,6 +93,103 @@ impl Executor {
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(Duration::from_millis(500));
         }
+    }
+}
+
+/// A decision about a ticket, with all that it needs.
+struct Deciding {
+    executor: Executor,
+    catalog: Arc<Catalog>,
+    caller: Caller,
+    ticket: TicketId,
+    decision: Decision,
+    request: Request,
+    options: BatchOptions,
+}
+
+impl Deciding {
+    async fn redeem(self) -> Result<Response, TicketError> {
+        let gate = Arc::clone(&self.executor.0);
+        let parked = gate.ledger.claim(&self.ticket, &self.caller).await?;
+        moment::reached("ticket claimed");
+        let keys = keys(&self.caller, &parked);
+        let Some((plan, place)) = self.stands(&parked) else {
+            return Err(self.spoilt(TicketError::Changed(parked.tool), &keys).await);
+        };
+        let Parked { tool: name, arguments, call_id, wire, reason, .. } = parked;
+        let call = Call { id: call_id, name: name.to_string(), wire, ..Call::default() };
+        let batch = Arc::new(Batch {
+            bounds: gate.bounds.batch(&self.caller.tenant),
+            gate: Arc::clone(&gate),
+            plan,
+            calls: vec![call],
+            order: Order::of([None].into_iter()),
+            cancel: self.options.cancel.child_token(),
+            host: self.options.host.clone(),
+            trace: self.options.trace,
+            reading: None,
+        });
+        let approved = self.decision == Decision::Approve;
+        if approved && let Some(otherwise) = otherwise(&batch, place, &arguments, &reason).await {
+            return Err(self.spoilt(otherwise, &keys).await);
+        }
+        let ended = self.decided(&batch, place, arguments, keys).await;
+        let mut report = answer::report(batch, vec![ended]);
+        let mut response = report.responses.pop().ok_or(TicketError::Used)?;
+        response.debug.flags.retain(|flag| *flag != Flag::Forced);
+        if approved {
+            response.debug.flags.push(Flag::Approved);
+        }
+        Ok(response)
+    }
+
+    /// Runs the call, or records that a person said no.
+    async fn decided(
+        self,
+        batch: &Arc<Batch>,
+        place: u32,
+        arguments: Arguments,
+        keys: Vec<OnceKey>,
+    ) -> Ended {
+        let key = CallKey::batch()(0);
+        match self.decision {
+            Decision::Deny { reason } => {
+                let trace = batch.trace.map(Trace::child);
+                let ticket = Some(&self.ticket);
+                let subject = Subject { key, place, arguments: &arguments, ticket, trace };
+                let denied = denied(batch, subject, reason).await;
+                once::settle(&*batch.gate.ledger, &keys, &denied).await;
+                denied
+            }
+            Decision::Approve => {
+                let (shared, ticket) = (Arc::clone(batch), Some(self.ticket));
+                let repairs = Vec::new();
+                let one = OneCall { batch: shared, position: 0, place, key, repairs, ticket, keys };
+                Watched::start(one, arguments, true).end(batch).await
+            }
+        }
+    }
+
+    /// The place of the tool of a parked call, if it is there now, the same, and for this caller.
+    fn stands(&self, parked: &Parked) -> Option<(Plan, u32)> {
+        let name = parked.tool.as_str();
+        // Chosen for the whole run, since the tool may be one that is there only if it is chosen.
+        let request = self.request.clone().choose(name).choices_bind(ChoiceScope::Run);
+        let request = Request { session: parked.session.clone(), ..request };
+        let policy = self.executor.policy();
+        let plan = Plan::make(&self.catalog, &self.caller, policy, request).ok()?;
+        let place = plan.place(name)?;
+        let now = plan.planned(place)?.listed;
+        let same = now.fingerprint == parked.fingerprint && now.spec.origin.source == parked.source;
+        same.then_some((plan, place))
+    }
+
+    /// Records that the call of a ticket cannot run any more.
+    async fn spoilt(&self, error: TicketError, keys: &[OnceKey]) -> TicketError {
+        let reason = error.to_string();
+        let denied = Ended::unstarted(ToolOutcome::Denied { reason }, Vec::new());
+        once::settle(&*self.executor.0.ledger, keys, &denied).await;
+        error
     }
 }
 

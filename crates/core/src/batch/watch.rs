@@ -4,17 +4,15 @@
 //! that never gives its thread back cannot be stopped from there, nor from anywhere; but the batch
 //! goes on without it, and the ledger hears of one end and not of two.
 
-use std::panic::AssertUnwindSafe;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::task::{Context, Poll};
 use std::time::{Duration, SystemTime};
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 
+use super::going_on::GoingOn;
 use super::record::asked;
 use super::run_one::{Ended, OneCall};
 use super::{Batch, once, plainly};
@@ -130,7 +128,7 @@ impl Watched {
             }
         });
         let work = match home {
-            _ if is_brief && alone => Work::Here(Here(Some(running))),
+            _ if is_brief && alone => Work::Here(GoingOn::new(running)),
             Some(home) => Work::Task(home.spawn(running)),
             None => Work::Task(tokio::spawn(running)),
         };
@@ -224,34 +222,6 @@ fn is_larger(home: &Handle) -> bool {
 /// Where a call runs.
 enum Work {
     Task(JoinHandle<Ended>),
-    Here(Here),
-}
-
-/// A call on the task of whoever waits for it. If that one goes away, it goes on by itself: what
-/// was sent has an end that belongs on record.
-struct Here(Option<BoxFuture<'static, Ended>>);
-
-impl Future for Here {
-    /// `None`: it panicked.
-    type Output = Option<Ended>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let Some(running) = &mut self.0 else { return Poll::Ready(None) };
-        let polled = std::panic::catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(context)));
-        let ended = match polled {
-            Ok(Poll::Pending) => return Poll::Pending,
-            Ok(Poll::Ready(ended)) => Some(ended),
-            Err(_) => None,
-        };
-        self.0 = None;
-        Poll::Ready(ended)
-    }
-}
-
-impl Drop for Here {
-    fn drop(&mut self) {
-        if let (Some(running), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
-            runtime.spawn(running);
-        }
-    }
+    /// On the task of whoever waits for it.
+    Here(GoingOn<Ended>),
 }
