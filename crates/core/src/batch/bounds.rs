@@ -1,12 +1,13 @@
 //! How many calls run at once: of one batch, to one source, for one tenant.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use foldhash::fast::RandomState;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::oneshot;
 
 use super::within::within;
 use crate::limits::CribLimits;
@@ -16,23 +17,25 @@ use crate::name::SourceId;
 pub(super) struct Bounds {
     sources: Shared<SourceId>,
     tenants: Shared<String>,
-    per_batch: usize,
-    queue: Duration,
+    queue: Arc<Queue>,
+    patience: Duration,
 }
 
 impl Bounds {
     pub(super) fn new(limits: &CribLimits) -> Self {
+        let most = [limits.per_batch, limits.per_source, limits.per_tenant];
+        let queue = Queue { most: most.map(|most| most.max(1)), waiting: Mutex::default() };
         Self {
-            sources: Shared::new(limits.per_source),
-            tenants: Shared::new(limits.per_tenant),
-            per_batch: limits.per_batch.max(1),
-            queue: limits.queue,
+            sources: Shared::default(),
+            tenants: Shared::default(),
+            queue: Arc::new(queue),
+            patience: limits.queue,
         }
     }
 
     pub(super) fn batch(&self, tenant: &str) -> BatchBounds {
         BatchBounds {
-            batch: Arc::new(Semaphore::new(self.per_batch)),
+            batch: Taken::default(),
             tenant: self.tenants.of(&tenant.to_owned()),
             source: Mutex::new(None),
         }
@@ -41,27 +44,25 @@ impl Bounds {
 
 /// The places that the calls of one batch compete for.
 pub(super) struct BatchBounds {
-    batch: Arc<Semaphore>,
-    tenant: Arc<Semaphore>,
+    batch: Taken,
+    tenant: Taken,
     /// The source asked for last: most batches know only one.
-    source: Mutex<Option<(SourceId, Arc<Semaphore>)>>,
-}
-
-/// A place taken; given back when it is dropped.
-pub(super) struct Place {
-    _permits: [Option<OwnedSemaphorePermit>; 3],
+    source: Mutex<Option<(SourceId, Taken)>>,
 }
 
 impl BatchBounds {
     /// Waits for a place, as long as the queue allows. Nothing is held while something else is
     /// waited for: a full tenant takes no place of a source from the others, nor the reverse.
     pub(super) async fn place(&self, bounds: &Bounds, source: &SourceId) -> Option<Place> {
-        let semaphores =
+        let wanted =
             [Arc::clone(&self.batch), self.source(bounds, source), Arc::clone(&self.tenant)];
-        within(bounds.queue, all_of(&semaphores)).await.flatten()
+        match bounds.queue.ask(wanted) {
+            Ok(place) => Some(place),
+            Err(given) => within(bounds.patience, given).await?.ok(),
+        }
     }
 
-    fn source(&self, bounds: &Bounds, id: &SourceId) -> Arc<Semaphore> {
+    fn source(&self, bounds: &Bounds, id: &SourceId) -> Taken {
         let mut last = self.source.lock().unwrap_or_else(PoisonError::into_inner);
         match &*last {
             Some((known, places)) if known == id => Arc::clone(places),
@@ -74,48 +75,117 @@ impl BatchBounds {
     }
 }
 
-/// A permit of each; waits for one that is missing and then tries the others again.
-async fn all_of(semaphores: &[Arc<Semaphore>; 3]) -> Option<Place> {
-    let mut permits: [Option<OwnedSemaphorePermit>; 3] = [None, None, None];
-    loop {
-        for (places, permit) in semaphores.iter().zip(&mut permits) {
-            if permit.is_none() {
-                *permit = Arc::clone(places).try_acquire_owned().ok();
+/// How many places of a batch, a source or a tenant are taken. It changes with the queue locked.
+type Taken = Arc<AtomicUsize>;
+
+/// Of a batch, of a source, of a tenant.
+type Wanted = [Taken; 3];
+
+/// Who waits, in the order of their coming. All three places of a call are taken at once or none
+/// is: calls that hold one and wait for another could hand them round among each other for ever.
+struct Queue {
+    most: [usize; 3],
+    waiting: Mutex<VecDeque<Waiting>>,
+}
+
+struct Waiting {
+    wanted: Wanted,
+    give: oneshot::Sender<Place>,
+}
+
+/// A place taken; given back when it is dropped.
+pub(super) struct Place {
+    taken: Wanted,
+    queue: Arc<Queue>,
+}
+
+impl Queue {
+    fn waiting(&self) -> MutexGuard<'_, VecDeque<Waiting>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A place, or where it will come.
+    fn ask(self: &Arc<Self>, wanted: Wanted) -> Result<Place, oneshot::Receiver<Place>> {
+        let mut waiting = self.waiting();
+        if self.takes(&wanted) {
+            return Ok(Place { taken: wanted, queue: Arc::clone(self) });
+        }
+        let (give, given) = oneshot::channel();
+        waiting.push_back(Waiting { wanted, give });
+        Err(given)
+    }
+
+    /// Takes all three if all are free. The queue is locked.
+    fn takes(&self, wanted: &Wanted) -> bool {
+        let mut places = wanted.iter().zip(self.most);
+        let are_free = places.all(|(taken, most)| taken.load(Ordering::Relaxed) < most);
+        if are_free {
+            for taken in wanted {
+                taken.fetch_add(1, Ordering::Relaxed);
             }
         }
-        let Some(missing) = permits.iter().position(Option::is_none) else {
-            return Some(Place { _permits: permits });
-        };
-        permits = [None, None, None];
-        let waited = Arc::clone(semaphores.get(missing)?).acquire_owned().await.ok();
-        *permits.get_mut(missing)? = waited;
+        are_free
+    }
+
+    fn give_back(self: &Arc<Self>, taken: &Wanted) {
+        let mut given = Vec::new();
+        {
+            let mut waiting = self.waiting();
+            for taken in taken {
+                taken.fetch_sub(1, Ordering::Relaxed);
+            }
+            if waiting.is_empty() {
+                return;
+            }
+            waiting.retain(|waiting| !waiting.give.is_closed());
+            let mut next = 0;
+            while let Some(first) = waiting.get(next) {
+                if !self.takes(&first.wanted) {
+                    next += 1;
+                } else if let Some(Waiting { wanted, give }) = waiting.remove(next) {
+                    given.push((give, Place { taken: wanted, queue: Arc::clone(self) }));
+                }
+            }
+        }
+        // Whoever has given up meanwhile gives it back, for which the queue must not be locked.
+        for (give, place) in given {
+            let _ = give.send(place);
+        }
     }
 }
 
-/// One semaphore for each key; those that nobody holds are forgotten when there are many.
-struct Shared<K> {
-    places: usize,
-    semaphores: Mutex<HashMap<K, Arc<Semaphore>, RandomState>>,
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.queue.give_back(&self.taken);
+    }
+}
+
+/// One count for each key; those that nobody holds are forgotten when there are many.
+struct Shared<K>(Mutex<HashMap<K, Taken, RandomState>>);
+
+impl<K> Default for Shared<K> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
 }
 
 /// From here on idle keys are looked for and dropped: tenants come and go.
 const MANY: usize = 1_024;
 
 impl<K: Eq + Hash + Clone> Shared<K> {
-    fn new(places: usize) -> Self {
-        Self { places: places.max(1), semaphores: Mutex::default() }
-    }
-
-    fn of(&self, key: &K) -> Arc<Semaphore> {
-        let mut semaphores = self.semaphores.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = semaphores.get(key) {
+    fn of(&self, key: &K) -> Taken {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = all.get(key) {
             return Arc::clone(known);
         }
-        if semaphores.len() >= MANY {
-            semaphores.retain(|_, semaphore| Arc::strong_count(semaphore) > 1);
+        if all.len() >= MANY {
+            all.retain(|_, taken| Arc::strong_count(taken) > 1);
         }
-        let fresh = Arc::new(Semaphore::new(self.places));
-        semaphores.insert(key.clone(), Arc::clone(&fresh));
+        let fresh = Taken::default();
+        all.insert(key.clone(), Arc::clone(&fresh));
         fresh
     }
 }
+
+#[cfg(test)]
+mod tests;
