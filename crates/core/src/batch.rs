@@ -171,7 +171,9 @@ impl Executor {
         mut calls: Vec<Call>,
         options: BatchOptions,
     ) -> Report {
-        let max_calls = plan.max_calls().unwrap_or(self.0.limits.max_calls);
+        // A request may ask for fewer than the operator allows, and not for more.
+        let most = self.0.limits.max_calls;
+        let max_calls = plan.max_calls().map_or(most, |asked| asked.min(most));
         let admitted = AssertUnwindSafe(|| admit::admit(plan, &mut calls, max_calls));
         let Ok(slots) = std::panic::catch_unwind(admitted) else {
             return answer::broken(calls);

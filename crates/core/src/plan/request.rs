@@ -24,7 +24,7 @@ pub struct Request {
     pub discovery: Option<Discovery>,
     /// Whether the model API can hold definitions back itself, so that in lazy mode it does.
     pub defers: bool,
-    /// Calls of one batch that run; `None`: the crib's limit.
+    /// Calls of one batch that run, and no more than the crib's limit allows.
     pub max_calls: Option<usize>,
     /// The host's name for the conversation, for tools that keep state in one.
     pub session: Option<Arc<str>>,

@@ -115,6 +115,16 @@ async fn calls_beyond_the_limit_are_told_so() {
 }
 
 #[tokio::test]
+async fn a_request_cannot_ask_for_more_calls_than_the_operator_allows() {
+    let oracle = Oracle::default();
+    let limits = CribLimits { max_calls: 2, ..CribLimits::default() };
+    let crib = crib_within([oracle.echo("echo", Effect::Read)], limits);
+    let plan = crib.plan(&Caller::local(), Request::default().max_calls(1_000)).unwrap();
+    let calls = (1..=3).map(|n| call(&n.to_string(), "echo", json!({ "n": n }))).collect();
+    assert_eq!(kinds(&crib.run(&plan, calls).await), ["done", "done", "over_limit"]);
+}
+
+#[tokio::test]
 async fn a_controlling_tool_comes_alone_or_nothing_runs_and_the_loop_goes_on() {
     let oracle = Oracle::default();
     let mut control = spec("research", Effect::Read);
@@ -327,6 +337,34 @@ async fn a_cancelled_batch_answers_everything_and_starts_nothing_more() {
     assert_eq!(oracle.count("echo"), 0);
     let endings: Vec<_> = ledger.rows().iter().map(|row| row.ending.unwrap()).collect();
     assert_eq!(endings, [Ending::Unknown, Ending::NotExecuted]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_writer_that_stops_waiting_when_it_is_cancelled_may_have_taken_effect() {
+    let mut ends = Vec::new();
+    for effect in [Effect::Read, Effect::Write] {
+        let ledger = Arc::new(MemoryLedger::default());
+        let obeys = raw_tool(spec("obeys", effect), |_, context| async move {
+            context.cancelled().await;
+            ToolOutcome::Failed(ToolError::new(ErrorKind::Cancelled, "the call was cancelled"))
+        });
+        let crib = Crib::builder()
+            .policy(AllowAll)
+            .ledger(ledger.clone())
+            .build_fixed(Toolset::of([obeys]).unwrap());
+        let options = BatchOptions::default();
+        let cancel = options.cancel.clone();
+        let plan = plan(&crib);
+        let calls = vec![call("1", "obeys", json!({}))];
+        let (report, ()) = tokio::join!(crib.run_with(&plan, calls, options), async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            cancel.cancel();
+        });
+        ends.push((kinds(&report)[0].to_owned(), ledger.rows()[0].ending));
+    }
+    let failed = Ending::Failed(ErrorKind::Cancelled);
+    let expected = [("cancelled", failed), ("unknown_outcome", Ending::Unknown)];
+    assert_eq!(ends, expected.map(|(kind, ending)| (kind.to_owned(), Some(ending))));
 }
 
 #[tokio::test(start_paused = true)]

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use toolcrib_core::{
-    AllowAll, Ask, BatchOptions, BoxFuture, Call, CallKey, Caller, Content, CribLimits, Effect,
-    Ending, ErrorKind, Host, Intent, Ledger, LedgerError, Parked, Planned, Policy, Progress,
-    Question, RawArguments, Reference, Request, ResultHandle, TicketError, TicketId, Tool,
-    ToolError, ToolOutcome, ToolSpec, Toolset, Unanswered, Verdict, raw_tool,
+    AllowAll, Ask, BatchOptions, BoxFuture, Call, CallKey, Caller, Content, CribLimits, Decision,
+    Effect, Ending, ErrorKind, Host, Intent, Ledger, LedgerError, Parked, Planned, Policy,
+    Progress, Question, RawArguments, Reference, Request, ResultHandle, Run, TicketError, TicketId,
+    Tool, ToolError, ToolOutcome, ToolSpec, Toolset, Unanswered, Verdict, raw_tool,
 };
 use toolcrib_engine::Crib;
 use toolcrib_engine::ledger::MemoryLedger;
@@ -242,6 +242,7 @@ struct Odd {
     inner: MemoryLedger,
     silent: bool,
     pause_at_the_end: Duration,
+    pause_after_claim: Duration,
     panics_while_it_keeps: bool,
     ends: Mutex<Vec<Ending>>,
 }
@@ -268,7 +269,11 @@ impl Ledger for Odd {
         ticket: &'a TicketId,
         caller: &'a Caller,
     ) -> BoxFuture<'a, Result<Parked, TicketError>> {
-        self.inner.claim(ticket, caller)
+        Box::pin(async move {
+            let claimed = self.inner.claim(ticket, caller).await;
+            tokio::time::sleep(self.pause_after_claim).await;
+            claimed
+        })
     }
 
     fn parked<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Vec<Parked>, LedgerError>> {
@@ -310,6 +315,26 @@ async fn a_record_that_takes_longer_than_the_tool_may_is_waited_for() {
         .build_fixed(Toolset::of([Oracle::default().echo("write", Effect::Write)]).unwrap());
     assert_eq!(outcomes(&crib, &["write"]).await, said(&[("done", "")]));
     assert_eq!(ledger.ends(), [Ending::Succeeded]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_approved_call_runs_although_its_approver_leaves_while_the_ticket_is_taken() {
+    let oracle = Oracle::default();
+    let pause_after_claim = Duration::from_secs(5);
+    let ledger = Arc::new(Odd { pause_after_claim, ..Odd::default() });
+    let crib = Crib::builder()
+        .ledger(ledger.clone())
+        .build_fixed(Toolset::of([oracle.echo("wipe", Effect::Destroy)]).unwrap());
+    let caller = Caller::local();
+    let plan = crib.plan(&caller, Request::default()).unwrap();
+    let report = crib.run(&plan, vec![call("1", "wipe")]).await;
+    let ToolOutcome::Pending(pending) = &report.responses[0].outcome else { panic!("{report:?}") };
+    let run = Run::default();
+    let deciding = crib.decide(&caller, &run, &pending.ticket, Decision::Approve);
+    assert!(tokio::time::timeout(Duration::from_secs(1), deciding).await.is_err());
+    assert_eq!(oracle.count("wipe"), 0);
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    assert_eq!((oracle.count("wipe"), ledger.ends()), (1, vec![Ending::Succeeded]));
 }
 
 #[tokio::test(start_paused = true)]
