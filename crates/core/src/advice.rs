@@ -261,16 +261,22 @@ pub(crate) fn not_reached() -> String {
 }
 
 /// `reader`: where the whole is kept, and the tool that reads it.
+/// `again`: to make the call once more does no harm.
 pub(crate) fn cut(
-    shown: usize,
-    whole: usize,
+    (shown, whole): (usize, usize),
+    again: bool,
     reader: Option<(&ResultHandle, &ToolName)>,
 ) -> String {
-    let more = reader.map_or_else(String::new, |(handle, tool)| {
-        format!(", or read it in pieces: call `{tool}` with the handle `{handle}`")
+    let pieces = reader.map(|(handle, tool)| {
+        format!("ead it in pieces: call `{tool}` with the handle `{handle}`")
     });
-    format!(
-        "[cut: {shown} of {whole} bytes are shown. Call again with arguments that ask for less to \
-         see the rest{more}]"
-    )
+    let rest = match (again, pieces) {
+        (true, Some(pieces)) => {
+            format!("Call again with arguments that ask for less to see the rest, or r{pieces}")
+        }
+        (true, None) => "Call again with arguments that ask for less to see the rest".to_owned(),
+        (false, Some(pieces)) => format!("Do not call again to see the rest; r{pieces}"),
+        (false, None) => "The call is done: do not call again to see the rest".to_owned(),
+    };
+    format!("[cut: {shown} of {whole} bytes are shown. {rest}]")
 }

@@ -22,7 +22,7 @@ pub(super) async fn govern(batch: &Batch, tool: &Listed, outcome: ToolOutcome) -
     let as_it_is = |outcome| Governed { outcome, whole: None };
     match outcome {
         ToolOutcome::Done(content) if size(&content) > bound => {
-            let (content, whole) = Box::pin(cut(batch, content, bound)).await;
+            let (content, whole) = Box::pin(cut(batch, tool, content, bound)).await;
             Governed { outcome: ToolOutcome::Done(content), whole }
         }
         ToolOutcome::Failed(mut error) => {
@@ -32,7 +32,7 @@ pub(super) async fn govern(batch: &Batch, tool: &Listed, outcome: ToolOutcome) -
             let Some(content) = error.content.take_if(|content| size(content) > bound) else {
                 return as_it_is(ToolOutcome::Failed(error));
             };
-            let (content, whole) = Box::pin(cut(batch, *content, bound)).await;
+            let (content, whole) = Box::pin(cut(batch, tool, *content, bound)).await;
             error.content = Some(Box::new(content));
             Governed { outcome: ToolOutcome::Failed(error), whole }
         }
@@ -76,7 +76,12 @@ fn weight(value: &serde_json::Value) -> usize {
     }
 }
 
-async fn cut(batch: &Batch, content: Content, bound: usize) -> (Content, Option<ResultHandle>) {
+async fn cut(
+    batch: &Batch,
+    tool: &Listed,
+    content: Content,
+    bound: usize,
+) -> (Content, Option<ResultHandle>) {
     let whole = Arc::new(content);
     let keeping =
         async { Ok(batch.gate.ledger.keep(batch.plan.caller(), Arc::clone(&whole)).await) };
@@ -113,7 +118,11 @@ async fn cut(batch: &Batch, content: Content, bound: usize) -> (Content, Option<
     }
     cut.reminder = whole.reminder.as_ref().map(|reminder| room.beginning(reminder));
     let reader = handle.as_ref().and_then(|handle| Some((handle, reader(batch)?)));
-    cut.parts.push(Part::text(advice::cut(bound - room.0, size(&whole), reader)));
+    cut.parts.push(Part::text(advice::cut(
+        (bound - room.0, size(&whole)),
+        tool.spec.harmless_to_repeat(),
+        reader,
+    )));
     (cut, handle)
 }
 
