@@ -162,7 +162,7 @@ impl Sessions {
 
     /// Lets those sleep that have rested for [`REST`]; `make_room`: also those that have rested
     /// longest, where there are too many of them.
-    async fn let_sleep(&self, make_room: bool) {
+    fn let_sleep(&self, make_room: bool) {
         let mut falling = Vec::new();
         {
             let All { known, vigils } = &mut *self.all();
@@ -188,10 +188,14 @@ impl Sessions {
                 }
             }
         }
-        for id in falling {
-            // It may have ended by itself meanwhile.
-            let _ = self.local.close_session(&id).await;
-        }
+        let Some(sessions) = self.own.upgrade().filter(|_| !falling.is_empty()) else { return };
+        // Not by whoever greets, who may go away meanwhile: what is half asleep would never wake.
+        tokio::spawn(async move {
+            for id in falling {
+                // It may have ended by itself meanwhile.
+                let _ = sessions.local.close_session(&id).await;
+            }
+        });
     }
 
     /// Has somebody look after them for as long as there are any.
@@ -204,7 +208,7 @@ impl Sessions {
             loop {
                 tokio::time::sleep(LOOK).await;
                 let Some(sessions) = sessions.upgrade() else { return };
-                sessions.let_sleep(false).await;
+                sessions.let_sleep(false);
                 if sessions.forget().await {
                     return;
                 }

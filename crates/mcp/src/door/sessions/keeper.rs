@@ -30,7 +30,7 @@ impl SessionManager for Sessions {
     type Transport = Transport;
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
-        self.let_sleep(true).await;
+        self.let_sleep(true);
         let (id, transport) = self.local.create_session().await?;
         let vigil = self.wakes(&id, 0);
         self.look_after();
@@ -113,7 +113,7 @@ impl SessionManager for Sessions {
         if !self.sleeps(&id) {
             return Ok(RestoreOutcome::NotSupported);
         }
-        self.let_sleep(true).await;
+        self.let_sleep(true);
         let vigil = self.wakes(&id, WAKING);
         let RestoreOutcome::Restored(transport) = self.local.restore_session(id).await? else {
             return Ok(RestoreOutcome::NotSupported);
