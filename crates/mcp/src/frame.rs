@@ -34,10 +34,7 @@ pub(crate) fn read(text: &[u8]) -> Result<Value, Unreadable> {
 
 /// The messages of one text: revision 2025-03-26 has arrays of them.
 pub(crate) fn each(message: Value) -> impl Iterator<Item = Value> {
-    let messages = match message {
-        Value::Array(messages) => messages,
-        message => vec![message],
-    };
+    let messages = if let Value::Array(messages) = message { messages } else { vec![message] };
     messages.into_iter().take(MOST_IN_BATCH)
 }
 
