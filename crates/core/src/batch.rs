@@ -90,6 +90,8 @@ pub struct BatchOptions {
     pub host: Option<Arc<dyn Host>>,
     /// Where the batch stands in a trace.
     pub trace: Option<Trace>,
+    /// The host's own mark of the request that the calls came by; what is parked bears it.
+    pub mark: Option<Arc<str>>,
 }
 
 impl Executor {
@@ -193,6 +195,7 @@ impl Executor {
             cancel,
             host: options.host,
             trace: options.trace,
+            mark: options.mark,
             reading: None,
         });
         let key_of = CallKey::batch();
@@ -223,6 +226,7 @@ struct Batch {
     cancel: CancellationToken,
     host: Option<Arc<dyn Host>>,
     trace: Option<Trace>,
+    mark: Option<Arc<str>>,
     /// What policy is asked about where something is read that is no tool.
     reading: Option<Arc<ToolSpec>>,
 }

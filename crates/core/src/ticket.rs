@@ -57,6 +57,9 @@ pub struct Parked {
     pub profile: Option<Arc<str>>,
     /// The key that the call came under, which its end answers too.
     pub key: Option<String>,
+    /// The host's mark of the request that it came by: who comes back with the ticket as an answer
+    /// to that request must bring the same request.
+    pub mark: Option<Arc<str>>,
     pub reason: String,
     /// How long it waits; of one that a ledger looks up, how much of that is left.
     pub lifetime: Duration,

@@ -40,6 +40,8 @@ struct Written {
     profile: Option<Arc<str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     key: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mark: Option<Arc<str>>,
     reason: String,
     lifetime: Duration,
     call_id: String,
@@ -68,6 +70,7 @@ impl NewTicket {
             session: parked.session,
             profile: parked.profile,
             key: parked.key,
+            mark: parked.mark,
             reason: parked.reason,
             lifetime: parked.lifetime,
             call_id: parked.call_id,
@@ -205,6 +208,7 @@ fn read(row: &Row<'_>, first: usize) -> rusqlite::Result<Parked> {
         session: written.session,
         profile: written.profile,
         key: written.key,
+        mark: written.mark,
         reason: written.reason,
         lifetime: written.lifetime,
         call_id: written.call_id,

@@ -58,6 +58,7 @@ impl Executor {
             cancel,
             host: options.host.clone(),
             trace: options.trace,
+            mark: None,
             reading: Some(whole),
         });
         let ticket = match word {

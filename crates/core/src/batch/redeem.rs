@@ -127,6 +127,7 @@ impl Deciding {
             cancel: self.options.cancel.child_token(),
             host: self.options.host.clone(),
             trace: self.options.trace,
+            mark: None,
             reading: None,
         });
         let approved = self.decision == Decision::Approve;

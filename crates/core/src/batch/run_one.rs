@@ -368,6 +368,7 @@ async fn park(
         session: batch.plan.session().cloned(),
         profile: batch.gate.marks.profile.clone(),
         key: call.key.clone(),
+        mark: batch.mark.clone(),
         reason,
         lifetime: batch.gate.limits.ticket_lifetime,
         call_id: call.id.clone(),

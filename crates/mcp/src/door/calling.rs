@@ -131,7 +131,8 @@ impl Calling {
         let call = Call { key, ..Call::new(id, self.tool.as_str(), arguments) };
         let house = &self.room.house;
         Ok(Running::start(self.visit.clone(), &self.line.client, hold, |options| {
-            let options = BatchOptions { trace: self.trace, ..options };
+            let mark = Some(Arc::clone(&self.visit.digest));
+            let options = BatchOptions { trace: self.trace, mark, ..options };
             let profile = self.visit.profile.as_deref();
             let report = house.run(self.plan.clone(), profile, vec![call], options);
             Box::pin(async move {
@@ -264,7 +265,7 @@ impl Calling {
         if self.line.client.is_modern {
             return Ok(self.ask_back(&pending.ticket, &form));
         }
-        let asked = self.line.ask(Ask { question: Question::Form, params: form });
+        let asked = self.line.ask(Ask::new(Question::Form, form));
         let answer = tokio::select! {
             answer = asked => answer,
             () = self.line.gone() => {
@@ -286,10 +287,16 @@ impl Calling {
     /// What came of the question about a ticket. The ledger knows whose it is, and that it is
     /// good for one run.
     async fn decided(&self, ticket: TicketId, answer: Option<&Value>) -> Answered {
-        if let Some(decision) = answer.and_then(approval::decision) {
-            return self.redeem(ticket, decision).await;
-        }
-        let Ok(Some(parked)) = self.telling().parked(&ticket).await else { return Err(stale()) };
+        let decision = answer.and_then(approval::decision);
+        let parked = match (self.telling().parked(&ticket).await, decision) {
+            // The state says what its client wants it to say: the ticket knows what it is for.
+            (Ok(Some(parked)), _) if parked.mark.as_ref() != Some(&self.visit.digest) => {
+                return Err(stale());
+            }
+            (Ok(_), Some(decision)) => return self.redeem(ticket, decision).await,
+            (Ok(Some(parked)), None) => parked,
+            (Ok(None) | Err(_), _) => return Err(stale()),
+        };
         let pending = Pending { ticket, reason: parked.reason.clone() };
         if answer.is_none() {
             let form = approval::form(&self.tool, &pending, Some(&parked));

@@ -47,9 +47,12 @@ pub trait House: Send + Sync + 'static {
         Box::pin(std::future::ready(None))
     }
 
-    /// The open tickets of a caller.
-    fn tickets<'a>(&'a self, caller: &'a Caller)
-    -> BoxFuture<'a, Result<Vec<Parked>, LedgerError>>;
+    /// The call under a ticket of a caller, as long as nobody decided about it.
+    fn ticket<'a>(
+        &'a self,
+        caller: &'a Caller,
+        ticket: &'a TicketId,
+    ) -> BoxFuture<'a, Result<Option<Parked>, LedgerError>>;
 
     /// Resolves once the catalog is another one than it was when this was called.
     fn changed(&self) -> BoxFuture<'static, ()>;

@@ -84,8 +84,7 @@ impl Telling<'_> {
 
     /// The call under a ticket, as long as nobody decided about it.
     pub(super) async fn parked(&self, ticket: &TicketId) -> Result<Option<Parked>, LedgerError> {
-        let open = self.house.tickets(&self.visit.caller).await?;
-        Ok(open.into_iter().find(|parked| &parked.ticket == ticket))
+        self.house.ticket(&self.visit.caller, ticket).await
     }
 }
 

@@ -156,12 +156,13 @@ impl House for Shown {
         Box::pin(async move { crib.redeemed(caller, ticket, PATIENCE).await.ok().flatten() })
     }
 
-    fn tickets<'a>(
+    fn ticket<'a>(
         &'a self,
         caller: &'a Caller,
-    ) -> BoxFuture<'a, Result<Vec<Parked>, LedgerError>> {
+        ticket: &'a TicketId,
+    ) -> BoxFuture<'a, Result<Option<Parked>, LedgerError>> {
         let crib = self.crib(None);
-        Box::pin(async move { crib.tickets(caller).await })
+        Box::pin(async move { crib.ticket(caller, ticket).await })
     }
 
     fn changed(&self) -> BoxFuture<'static, ()> {

@@ -178,6 +178,7 @@ proptest! {
             session: None,
             profile: None,
             key: None,
+            mark: Some("m".into()),
             reason: "why".into(),
             lifetime: LONG,
             call_id: "1".into(),

@@ -75,11 +75,17 @@ async fn no_other_call_caller_or_answer_redeems_an_approval() {
     let arguments = json!({ "n": 1 });
     let state = asked(&url, "ann", &arguments).await;
     let bent = Value::from(format!("{}x", state.as_str().unwrap()));
+    // The ticket of one call under the mark of another, which anybody can reckon out.
+    let other = asked(&url, "ann", &json!({ "n": 2 })).await;
+    let (ticket, _) = other.as_str().unwrap().split_once('.').unwrap();
+    let (_, mark) = state.as_str().unwrap().split_once('.').unwrap();
+    let swapped = Value::from(format!("{ticket}.{mark}"));
     let unknown = json!("w_0000");
     for (caller, arguments, state, answer) in [
         ("bob", json!({ "n": 1 }), &state, accept()),
         ("ann", json!({ "n": 2 }), &state, accept()),
         ("ann", json!({ "n": 1 }), &bent, accept()),
+        ("ann", json!({ "n": 1 }), &swapped, accept()),
         ("ann", json!({ "n": 1 }), &unknown, accept()),
         ("ann", json!({ "n": 1 }), &state, json!({ "action": "cancel" })),
         ("ann", json!({ "n": 1 }), &state, json!({ "action": "accept" })),

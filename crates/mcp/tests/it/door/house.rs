@@ -75,11 +75,12 @@ impl House for Home {
         )
     }
 
-    fn tickets<'a>(
+    fn ticket<'a>(
         &'a self,
         caller: &'a Caller,
-    ) -> BoxFuture<'a, Result<Vec<Parked>, LedgerError>> {
-        Box::pin(self.crib.tickets(caller))
+        ticket: &'a TicketId,
+    ) -> BoxFuture<'a, Result<Option<Parked>, LedgerError>> {
+        Box::pin(self.crib.ticket(caller, ticket))
     }
 
     fn changed(&self) -> BoxFuture<'static, ()> {
