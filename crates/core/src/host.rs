@@ -66,6 +66,14 @@ impl Question {
 pub struct Ask {
     pub question: Question,
     pub params: Value,
+    /// What whoever asks calls the question; a host that gives questions names keeps this one.
+    pub name: Option<String>,
+}
+
+impl Ask {
+    pub fn new(question: Question, params: Value) -> Self {
+        Self { question, params, name: None }
+    }
 }
 
 /// Why a question has no answer.

@@ -34,7 +34,7 @@ impl ClientHandler for Ear {
         let _asked = of.as_ref().map(Slot::is_asked);
         let call = of.as_deref().and_then(|slot| slot.context());
         tokio::select! {
-            answer = answer(&method, params, call) => {
+            answer = answer(&method, (None, params), call) => {
                 answer.map(CustomResult).map_err(|refusal| {
                     ErrorData::new(ErrorCode(refusal.code), refusal.message, None)
                 })
@@ -56,11 +56,11 @@ const REFUSED: i32 = -1;
 
 /// Puts one question to the host of `call`; `None`: nobody knows whose question it is.
 ///
-/// A question that a person would answer is declined where there is nobody to ask: the protocol
-/// has that answer, and a server can go on with it.
+/// A question that a person would answer counts as put away where there is nobody to ask: the
+/// protocol has that answer, a server can go on with it, and nobody is said to have refused.
 pub(crate) async fn answer(
     method: &str,
-    params: Value,
+    (name, params): (Option<String>, Value),
     call: Option<&CallContext>,
 ) -> Result<Value, Refusal> {
     let Some(question) = question(method, &params) else {
@@ -68,13 +68,14 @@ pub(crate) async fn answer(
     };
     let asks_a_person = matches!(question, Question::Form | Question::Address);
     let answered = match call {
-        Some(call) => call.ask(Ask { question, params }).await,
+        Some(call) => call.ask(Ask { name, ..Ask::new(question, params) }).await,
         None => Err(Unanswered::Unable),
     };
     match answered {
         Ok(answer) => Ok(answer),
-        Err(Unanswered::Unable) if asks_a_person => Ok(json!({ "action": "decline" })),
-        Err(Unanswered::Cancelled) if asks_a_person => Ok(json!({ "action": "cancel" })),
+        Err(Unanswered::Unable | Unanswered::Cancelled) if asks_a_person => {
+            Ok(json!({ "action": "cancel" }))
+        }
         Err(Unanswered::Unable) => Err(Refusal { code: REFUSED, message: "nobody can be asked" }),
         Err(Unanswered::Cancelled) => Err(Refusal { code: REFUSED, message: "cancelled" }),
     }
@@ -107,7 +108,8 @@ pub(crate) async fn answer_all(
     let asked = requests.into_iter().map(async |(key, mut request)| {
         let params = request.get_mut("params").map(Value::take).unwrap_or_default();
         let method = request.get("method").and_then(Value::as_str).unwrap_or_default();
-        Ok((key, answer(method, params, Some(call)).await?))
+        let answer = answer(method, (Some(key.clone()), params), Some(call)).await?;
+        Ok((key, answer))
     });
     let answers = futures_util::future::try_join_all(asked).await?;
     Ok(answers.into_iter().collect())

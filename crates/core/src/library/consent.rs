@@ -35,7 +35,7 @@ pub(super) async fn ask(
         return Err(Undecided { why: "the client can ask nobody", error: lacking(reason) });
     };
     let params = approval::form(&message, "Read it", "Yes reads this once; no refuses it");
-    let ask = Ask { question: Question::Form, params };
+    let ask = Ask::new(Question::Form, params);
     let answer = tokio::select! {
         biased;
         () = options.cancel.cancelled() => Err(Unanswered::Cancelled),

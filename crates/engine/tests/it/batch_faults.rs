@@ -215,7 +215,7 @@ impl Host for Listener {
 #[tokio::test]
 async fn a_tool_asks_the_host_of_its_batch_and_nobody_else() {
     let asks = raw_tool(spec("asks", Effect::Read), |_, context| async move {
-        let ask = |question| context.ask(Ask { question, params: json!({ "q": 1 }) });
+        let ask = |question| context.ask(Ask::new(question, json!({ "q": 1 })));
         let (form, sample) = (ask(Question::Form).await, ask(Question::Sample).await);
         let session = context.session();
         ToolOutcome::Done(Content::text(format!("{form:?} {sample:?} {session:?}")))

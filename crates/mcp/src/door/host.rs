@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     fn ask() -> Ask {
-        Ask { question: Question::Form, params: json!({}) }
+        Ask::new(Question::Form, json!({}))
     }
 
     fn host() -> (Voice, Ear) {

@@ -227,7 +227,8 @@ impl Running {
 
     fn open(&mut self, ask: Ask, reply: oneshot::Sender<Answer>) {
         self.asked += 1;
-        let key = only_field(&ask.params).filter(|key| !self.open.contains_key(*key));
+        let key = ask.name.as_deref().or_else(|| only_field(&ask.params));
+        let key = key.filter(|key| !self.open.contains_key(*key));
         let key = key.map_or_else(|| format!("question_{}", self.asked), str::to_owned);
         self.open.insert(key, Open { ask, reply });
     }
@@ -282,6 +283,10 @@ async fn answered(asking: &mut Option<FuturesUnordered<impl Future<Output = ()>>
 
 /// A question as a request inside of a result.
 pub(super) fn request(question: toolcrib_core::Question, params: &Value) -> Value {
+    // Not every question has parameters, and `null` would be some.
+    if params.is_null() {
+        return json!({ "method": method(question) });
+    }
     json!({ "method": method(question), "params": params })
 }
 

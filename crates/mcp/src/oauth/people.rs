@@ -50,7 +50,7 @@ impl People {
                 "url": url.as_str(),
                 "elicitationId": Uuid::new_v4().to_string(),
             });
-            match context.ask(Ask { question: Question::Address, params }).await {
+            match context.ask(Ask::new(Question::Address, params)).await {
                 Ok(answer) if answer.get("action") == Some(&json!("accept")) => return Ok(()),
                 Ok(_) => return Err(OAuthError::Declined),
                 // That call is over, or its host gave up; another may still be there.

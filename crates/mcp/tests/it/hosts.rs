@@ -132,7 +132,7 @@ async fn a_question_goes_to_the_host_of_the_only_call_there_is() {
     });
     assert_eq!(host.heard(), [json!(["form", params])]);
     let nobody = Listener::with(&[]);
-    assert_eq!(heard_by(&crib, &nobody, "ask", json!({})).await, r#"{"action":"decline"}"#);
+    assert_eq!(heard_by(&crib, &nobody, "ask", json!({})).await, r#"{"action":"cancel"}"#);
     let refused = heard_by(&crib, &nobody, "ask_model", json!({})).await;
     assert!(refused.contains("nobody can be asked"), "{refused}");
     assert_eq!(nobody.heard(), Vec::<Value>::new());
@@ -146,7 +146,7 @@ async fn a_question_that_could_be_of_several_calls_is_nobodys() {
         heard_by(&crib, &one, "slow", json!({"pause": 3_000})),
         heard_by(&crib, &two, "ask", json!({"pause": 300})),
     );
-    assert_eq!(answer, r#"{"action":"decline"}"#);
+    assert_eq!(answer, r#"{"action":"cancel"}"#);
     assert_eq!((one.heard(), two.heard()), (vec![], vec![]));
 }
 
@@ -161,7 +161,7 @@ async fn a_server_of_the_new_era_asks_by_its_answer_and_is_told_what_each_call_c
     assert_eq!(host.heard(), [json!(["form", {"message": "Sure?"}])]);
     let nobody = Listener::with(&[]);
     let answer = heard_by(&crib, &nobody, "ask_modern", json!({})).await;
-    assert_eq!(answer, r#"[{"sure":{"action":"decline"}},{}]"#);
+    assert_eq!(answer, r#"[{"sure":{"action":"cancel"}},{}]"#);
 }
 
 #[tokio::test]

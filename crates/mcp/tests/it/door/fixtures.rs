@@ -119,9 +119,9 @@ fn questions() -> Vec<Arc<dyn Tool>> {
     let sample = || {
         let message = json!({ "role": "user", "content": { "type": "text", "text": "Go." } });
         let params = json!({ "messages": [message], "maxTokens": 100 });
-        Ask { question: Question::Sample, params }
+        Ask::new(Question::Sample, params)
     };
-    let roots = || Ask { question: Question::Roots, params: json!({}) };
+    let roots = || Ask::new(Question::Roots, json!({}));
     let sure = || form("Sure?", &json!({ "ok": { "type": "boolean" } }));
     let text = |key: &str| {
         json!({
@@ -170,10 +170,7 @@ fn asking(name: &str, input: Value, rounds: Vec<Vec<Ask>>) -> Arc<dyn Tool> {
 pub(super) fn form(message: &str, properties: &Value) -> Ask {
     let required: Vec<_> = properties.as_object().unwrap().keys().cloned().collect();
     let schema = json!({ "type": "object", "properties": properties, "required": required });
-    Ask {
-        question: Question::Form,
-        params: json!({ "message": message, "requestedSchema": schema }),
-    }
+    Ask::new(Question::Form, json!({ "message": message, "requestedSchema": schema }))
 }
 
 /// A default of each kind.

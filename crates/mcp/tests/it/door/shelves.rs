@@ -113,6 +113,6 @@ async fn asking(context: CallContext) -> Result<Fields, ToolError> {
         "required": ["user_context"],
     });
     let params = json!({ "message": "Which context?", "requestedSchema": schema });
-    let answer = context.ask(Ask { question: Question::Form, params }).await?;
+    let answer = context.ask(Ask::new(Question::Form, params)).await?;
     Ok(message(&json!({ "type": "text", "text": answer.to_string() })))
 }
