@@ -81,6 +81,11 @@ impl Connection {
         self.calls.closed.is_cancelled() || self.stop.is_cancelled()
     }
 
+    /// Whether something runs on it.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.in_flight.load(Ordering::Acquire) > 0
+    }
+
     pub(crate) fn tells_changes(&self) -> bool {
         self.facts.can("tools", "listChanged") && !self.is_mute.load(Ordering::Acquire)
     }

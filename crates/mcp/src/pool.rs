@@ -134,7 +134,7 @@ fn is_idle(upstream: &Arc<Upstream>) -> bool {
 }
 
 /// How often it is looked whether the last call has ended.
-const LOOK_AGAIN: Duration = Duration::from_millis(50);
+pub(crate) const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// The last tool is gone, and with it whoever could call.
 impl Drop for Pool {

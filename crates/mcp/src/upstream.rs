@@ -251,7 +251,7 @@ impl Upstream {
         let is_lost = before.as_ref().is_some_and(|before| Arc::ptr_eq(before, connection));
         if is_lost {
             self.health().lost(connection, fault);
-            connection.stop.cancel();
+            watch::leave(connection, self.opener.settings.timeouts.longest_call);
             self.ends.send_modify(|count| *count += 1);
         }
         is_lost

@@ -195,6 +195,8 @@ async fn subscribe(
     tell: &watch::Sender<State>,
     is_first: bool,
 ) -> Result<(), Fault> {
+    // One that was left goes on for its calls alone.
+    let mut left = upstream.ends.subscribe();
     let ready = || {
         tell.send_replace(State::Ready);
         if !is_first {
@@ -205,7 +207,10 @@ async fn subscribe(
     if !connection.facts.is_modern {
         ask(connection, "resources/subscribe", uri, upstream.opener.settings.timeouts.call).await?;
         ready();
-        connection.calls.closed.cancelled().await;
+        tokio::select! {
+            () = connection.calls.closed.cancelled() => {}
+            _ = left.changed() => {}
+        }
         return Ok(());
     }
     let filter = SubscriptionFilter::builder().resource_subscription(uri).build();
@@ -221,6 +226,9 @@ async fn subscribe(
         return Err(Fault::Refused { code: -32602, message, data: None });
     }
     ready();
-    while let Ok(Some(_)) = subscription.next().await {}
+    tokio::select! {
+        () = async { while let Ok(Some(_)) = subscription.next().await {} } => {}
+        _ = left.changed() => {}
+    }
     Ok(())
 }

@@ -7,12 +7,14 @@ use std::time::Duration;
 use rmcp::model::SubscriptionFilter;
 use rmcp::service::ServiceError;
 use serde_json::{Map, json};
+use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep, timeout};
 use toolcrib_core::LogLevel;
 
 use super::{CLOSED, Upstream};
 use crate::connection::{Connection, Waits};
 use crate::fault::{Fault, Phase};
+use crate::pool::LOOK_AGAIN;
 
 /// Pauses between attempts to subscribe.
 const SHORTEST: Duration = Duration::from_secs(1);
@@ -65,6 +67,28 @@ async fn end(upstream: std::sync::Weak<Upstream>, connection: Arc<Connection>) {
     connection.close().await;
 }
 
+/// Ends a connection on which nothing is begun any more. What breaks a pipe breaks it for all; over
+/// HTTP each answer comes on a line of its own, and those under way are waited for, within the time
+/// of the `longest` call.
+pub(super) fn leave(connection: &Arc<Connection>, longest: Duration) {
+    let is_shared = connection.program.is_some();
+    let runtime = Handle::try_current().ok().filter(|_| !is_shared && connection.is_busy());
+    let Some(runtime) = runtime else {
+        connection.stop.cancel();
+        return;
+    };
+    let connection = Arc::clone(connection);
+    runtime.spawn(async move {
+        let ended = async {
+            while connection.is_busy() && !connection.is_closed() {
+                sleep(LOOK_AGAIN).await;
+            }
+        };
+        let _ = timeout(longest, ended).await;
+        connection.stop.cancel();
+    });
+}
+
 /// Stops a server that nobody uses; the next call starts it again.
 async fn idleness(
     upstream: std::sync::Weak<Upstream>,
@@ -82,7 +106,7 @@ async fn idleness(
         }
         let idle = upstream.idle();
         let is_followed = !upstream.followed.is_empty();
-        if is_followed || connection.in_flight.load(Ordering::Acquire) > 0 {
+        if is_followed || connection.is_busy() {
             wait = most;
         } else if idle >= most {
             upstream.stop().await;

@@ -6,7 +6,9 @@ use serde_json::json;
 use tokio::time::timeout;
 use toolcrib_core::{CribLimits, ErrorKind, Source};
 use toolcrib_mcp::{Phase, ServerSettings, StdioSettings, Transport};
+use toolcrib_testkit::hostile::Server;
 
+use crate::over_http;
 use crate::support::{crib, crib_within, failed, run, settings, source, until};
 
 #[tokio::test]
@@ -114,4 +116,25 @@ async fn who_lets_go_of_a_source_ends_its_server() {
     drop(crib);
     drop(source);
     until("the server is gone", || !is_there()).await;
+}
+
+#[tokio::test]
+async fn calls_over_http_outlive_one_that_was_not_let_in() {
+    for words in [&["era=modern"][..], &["era=legacy"], &["era=legacy", "session"]] {
+        let server = Server::start(words).unwrap();
+        let crib = crib(&source(over_http::settings(&server.url()))).await;
+        // Several, so that none of the lines that were opened before is free.
+        let slow = (0..6).map(|_| run(&crib, "wait", json!({"text": "2000"})));
+        let (slow, refused) = tokio::join!(futures_util::future::join_all(slow), async {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            // It takes nobody in any more, and answers those that are within.
+            drop(server);
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            run(&crib, "echo", json!({"text": "hi"})).await
+        });
+        assert_eq!(failed(&refused).0, ErrorKind::Unavailable, "{words:?}: {refused:?}");
+        for response in &slow {
+            assert!(response.outcome.is_done(), "{words:?}: {response:?}");
+        }
+    }
 }
