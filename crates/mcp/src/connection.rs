@@ -81,6 +81,11 @@ impl Connection {
         self.calls.closed.is_cancelled() || self.stop.is_cancelled()
     }
 
+    /// Nothing is sent any more over a connection that has ended, so that another may be tried.
+    fn is_still_open(&self) -> Result<(), Fault> {
+        if self.is_closed() { Err(Fault::unreachable("the connection has ended")) } else { Ok(()) }
+    }
+
     /// Whether something runs on it.
     pub(crate) fn is_busy(&self) -> bool {
         self.in_flight.load(Ordering::Acquire) > 0
@@ -163,6 +168,7 @@ impl Connection {
         }
         self.in_flight.fetch_add(1, Ordering::AcqRel);
         let mut sent = Sent { connection: self, slot: &slot, id: None };
+        self.is_still_open()?;
         let request = ClientRequest::CustomRequest(request);
         let sending = self.peer.send_request_with_option(request, options);
         let mut handle = sending.await.map_err(|error| fault(error, &slot))?;
@@ -197,6 +203,7 @@ impl Connection {
         let (id, text) = direct.text(asked, context, trace);
         self.in_flight.fetch_add(1, Ordering::AcqRel);
         let mut sent = Sent { connection: self, slot: &slot, id: Some(id.clone()) };
+        self.is_still_open()?;
         let answer = direct.exchange(asked, (id, text), &slot, end);
         let answered = self.wait(pin!(answer), &slot, context, waits).await;
         if !matches!(answered, Err(Fault::TooLong(..) | Fault::Cancelled)) {

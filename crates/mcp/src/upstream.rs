@@ -114,7 +114,9 @@ impl Upstream {
     /// Joins the opening under way, or begins one if that is allowed now.
     fn opening(self: &Arc<Self>, context: Option<&CallContext>) -> Result<Opening, Fault> {
         let mut opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(opening) = opening.as_ref().filter(|opening| opening.peek().is_none()) {
+        // Looked at alone, one that nobody waited for to the end would seem to be under way for ever.
+        let is_under_way = |opening: &&Opening| Opening::clone(opening).now_or_never().is_none();
+        if let Some(opening) = opening.as_ref().filter(is_under_way) {
             return Ok(opening.clone());
         }
         if let Some(connection) = self.current() {

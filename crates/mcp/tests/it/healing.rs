@@ -4,12 +4,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tokio::time::timeout;
-use toolcrib_core::{CribLimits, ErrorKind, Source};
+use tokio_util::sync::CancellationToken;
+use toolcrib_core::{BatchOptions, CribLimits, ErrorKind, Source};
 use toolcrib_mcp::{Phase, ServerSettings, StdioSettings, Transport};
 use toolcrib_testkit::hostile::Server;
 
 use crate::over_http;
-use crate::support::{crib, crib_within, failed, run, settings, source, until};
+use crate::support::{crib, crib_within, failed, run, run_with, settings, source, until};
 
 #[tokio::test]
 async fn a_server_that_died_is_started_again_once_for_all_who_call() {
@@ -137,4 +138,25 @@ async fn calls_over_http_outlive_one_that_was_not_let_in() {
             assert!(response.outcome.is_done(), "{words:?}: {response:?}");
         }
     }
+}
+
+#[tokio::test]
+async fn a_connection_that_was_stopped_since_nobody_came_for_it_is_not_handed_out() {
+    let server = Server::start(&["era=modern", "slow@connect=1000"]).unwrap();
+    let mut settings = over_http::settings(&server.url());
+    settings.idle_stop = Some(Duration::from_millis(200));
+    let source = source(settings);
+    let crib = crib(&source).await;
+    let is_idle = || source.status().phase == Phase::Idle;
+    until("the server is left", is_idle).await;
+    let cancel = CancellationToken::new();
+    let options = BatchOptions { cancel: cancel.clone(), ..BatchOptions::default() };
+    let (given_up, ()) = tokio::join!(run_with(&crib, "count", json!({}), options), async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        cancel.cancel();
+    });
+    assert!(!given_up.outcome.is_done());
+    assert_eq!(source.status().phase, Phase::Starting);
+    until("the server is left once more", is_idle).await;
+    assert_eq!(run(&crib, "count", json!({})).await.text(), "1");
 }
