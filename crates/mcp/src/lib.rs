@@ -12,6 +12,7 @@
 
 mod answer;
 mod block;
+mod bounded;
 mod call;
 mod calls;
 mod capabilities;

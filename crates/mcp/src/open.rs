@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use toolcrib_child::{Child, SpawnError};
 use toolcrib_core::{CallContext, Note, Question};
 
+use crate::bounded::Bounded;
 use crate::calls::{Calls, News};
 use crate::capabilities::EVERYTHING;
 use crate::connection::{Connection, Program};
@@ -199,6 +200,7 @@ impl Opener {
         T: Transport<RoleClient> + 'static,
     {
         let Started { transport, calls } = started;
+        let transport = Bounded::new(transport, &calls);
         let stop = CancellationToken::new();
         let modern = vec![ProtocolVersion::LATEST];
         let lifecycle = match era {

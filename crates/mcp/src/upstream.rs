@@ -150,7 +150,8 @@ impl Upstream {
                     tokio::time::sleep(pause).await;
                     upstream.health().permit();
                 }
-                upstream.open(context.as_ref()).await
+                // Rare, and large.
+                Box::pin(upstream.open(context.as_ref())).await
             };
             tokio::select! {
                 opened = opening => opened,
