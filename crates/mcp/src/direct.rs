@@ -24,7 +24,7 @@ use crate::facts::Facts;
 use crate::fault::Fault;
 use crate::http::{Wire, fault};
 use crate::params::Params;
-use crate::pipes::{Writer, write};
+use crate::pipes::{Writer, free, write};
 use crate::written::Written;
 
 /// The SDK counts from zero, and never comes as far.
@@ -139,12 +139,16 @@ impl Direct {
                 end.try_recv().ok()
             }
             Line::Pipe { writer, calls } => {
-                let (calls, of_request) = (Arc::clone(calls), Arc::clone(slot));
-                let mut writing = Box::pin(write(Arc::clone(writer), text, move || {
-                    calls.sends(id, &of_request);
-                    // Who asked may have given up before it was sent.
-                    !of_request.is_closed()
-                }));
+                let gone = |error| {
+                    let why = "it does not take what is written";
+                    let sent = slot.was_sent();
+                    let fault = if sent { Fault::broken(why) } else { Fault::unreachable(why) };
+                    fault.because(error)
+                };
+                // Who gives up while others write leaves nothing behind.
+                let way = free(writer).await.map_err(gone)?;
+                calls.sends(id, slot);
+                let mut writing = Box::pin(write(way, text));
                 // Half a line would spoil all that comes after it: what does not go out at once
                 // goes on by itself, whoever waits for it.
                 let written = match poll!(&mut writing) {
@@ -153,12 +157,6 @@ impl Direct {
                         let written = tokio::spawn(writing).await;
                         written.unwrap_or_else(|error| Err(std::io::Error::other(error)))
                     }
-                };
-                let gone = |error| {
-                    let why = "it does not take what is written";
-                    let sent = slot.was_sent();
-                    let fault = if sent { Fault::broken(why) } else { Fault::unreachable(why) };
-                    fault.because(error)
                 };
                 written.map_err(gone)?;
                 end.await.ok()

@@ -12,7 +12,7 @@ use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::process::{ChildStdin, ChildStdout};
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::{Mutex, OwnedMappedMutexGuard, OwnedMutexGuard, mpsc};
 
 use crate::calls::Calls;
 pub(crate) use line::{Line, Lines};
@@ -21,8 +21,14 @@ use seat::Came;
 pub(crate) use seat::reader_here;
 pub use seat::reads_for_its_calls;
 
-/// The way to a server; `None`: it is closed.
-pub(crate) type Writer = Arc<Mutex<Option<Box<dyn AsyncWrite + Send + Unpin>>>>;
+/// `None`: it is closed.
+type Way = Option<Box<dyn AsyncWrite + Send + Unpin>>;
+
+/// The way to a server.
+pub(crate) type Writer = Arc<Mutex<Way>>;
+
+/// The way to a server while nobody else writes.
+pub(crate) type Free = OwnedMappedMutexGuard<Way, Box<dyn AsyncWrite + Send + Unpin>>;
 
 /// Speaks with a server over its standard input and output.
 pub(crate) struct Pipes {
@@ -32,23 +38,17 @@ pub(crate) struct Pipes {
     probe: Probe,
 }
 
-/// Writes one message, whole, unless it turns out not to be wanted once the way is free; whoever
-/// drops it half-way spoils the pipe.
-pub(crate) async fn write(
-    writer: Writer,
-    mut line: Vec<u8>,
-    is_wanted: impl FnOnce() -> bool,
-) -> Result<(), io::Error> {
+/// Waits until nobody else writes. Dropping it loses nothing.
+pub(crate) async fn free(writer: &Writer) -> io::Result<Free> {
+    let way = Arc::clone(writer).lock_owned().await;
+    OwnedMutexGuard::try_map(way, Option::as_mut).map_err(|_| io::ErrorKind::NotConnected.into())
+}
+
+/// Writes one message, whole; whoever drops it half-way spoils the pipe.
+pub(crate) async fn write(mut way: Free, mut line: Vec<u8>) -> io::Result<()> {
     line.push(b'\n');
-    let mut writer = writer.lock().await;
-    let Some(writer) = writer.as_mut() else {
-        return Err(io::ErrorKind::NotConnected.into());
-    };
-    if !is_wanted() {
-        return Ok(());
-    }
-    writer.write_all(&line).await?;
-    writer.flush().await
+    way.write_all(&line).await?;
+    way.flush().await
 }
 
 impl Pipes {
@@ -104,11 +104,9 @@ impl Transport<RoleClient> for Pipes {
         let (writer, calls) = (Arc::clone(&self.writer), Arc::clone(&self.calls));
         async move {
             let line = serde_json::to_vec(&message)?;
-            write(writer, line, || {
-                calls.sending(&message);
-                true
-            })
-            .await
+            let way = free(&writer).await?;
+            calls.sending(&message);
+            write(way, line).await
         }
     }
 

@@ -129,11 +129,6 @@ impl Slot {
             .is_some_and(|waits| waits.lock().unwrap_or_else(PoisonError::into_inner).is_none())
     }
 
-    /// Whether nobody waits for it any more.
-    pub(crate) fn is_closed(&self) -> bool {
-        self.state().closed
-    }
-
     pub(crate) fn context(&self) -> Option<&CallContext> {
         self.context.as_ref()
     }

@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use toolcrib_core::{Source, SourceId};
+use tokio::process::Command;
+use toolcrib_core::{BatchOptions, Source, SourceId};
 use toolcrib_engine::Crib;
 use toolcrib_mcp::{McpSource, ServerSettings, StdioSettings, Surroundings, Transport};
 use toolcrib_testkit::hostile::Server;
@@ -167,7 +168,33 @@ async fn lists_that_never_end_or_go_round_are_refused() {
 #[tokio::test]
 async fn who_is_told_a_call_counts_it_once() {
     let crib = crib(&named("bad", hostile(&["again"], "legacy", 1))).await;
-    let first = run_with(&crib, "count", json!({}), toolcrib_core::BatchOptions::default()).await;
+    let first = run_with(&crib, "count", json!({}), BatchOptions::default()).await;
     let second = run(&crib, "count", json!({})).await;
     assert_ne!(first.text(), second.text());
+}
+
+/// Sends a signal to a server; one that is stopped by it reads nothing.
+async fn tell(source: &McpSource, signal: &str) {
+    let command = format!("kill -{signal} {}", source.status().pid.unwrap());
+    let told = Command::new("sh").args(["-c", &command]).status().await;
+    assert!(told.unwrap().success());
+}
+
+#[tokio::test]
+async fn calls_that_a_stuck_server_never_took_leave_nothing_behind() {
+    let source = named("bad", hostile(&[], "modern", 1));
+    let crib = crib(&source).await;
+    tell(&source, "STOP").await;
+    let tasks = || tokio::runtime::Handle::current().metrics().num_alive_tasks();
+    let before = tasks();
+    // More than a pipe holds.
+    let text = "x".repeat(200_000);
+    let calls = (0..40).map(|_| run(&crib, "echo", json!({ "text": text })));
+    for response in futures_util::future::join_all(calls).await {
+        assert!(!response.outcome.is_done());
+    }
+    // The line that is half written, and the word that the one is given up which was sent.
+    until("the others are gone", || tasks() <= before + 4).await;
+    tell(&source, "CONT").await;
+    source.stop().await;
 }
