@@ -46,7 +46,24 @@ pub(crate) struct Connection {
     pub(crate) is_mute: AtomicBool,
     /// We have ended it, and nothing is wrong.
     pub(crate) was_stopped: AtomicBool,
+    /// Requests under way, and the calls and lists that they are of.
     pub(crate) in_flight: AtomicUsize,
+}
+
+/// Something counts for as long as this lives.
+pub(crate) struct Counted<'a>(&'a AtomicUsize);
+
+impl<'a> Counted<'a> {
+    pub(crate) fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::AcqRel);
+        Self(count)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 /// The child behind a connection.
@@ -166,7 +183,7 @@ impl Connection {
         if let Some(meta) = self.meta(context, trace) {
             options = options.with_meta(meta);
         }
-        self.in_flight.fetch_add(1, Ordering::AcqRel);
+        let _counted = Counted::new(&self.in_flight);
         let mut sent = Sent { connection: self, slot: &slot, id: None };
         self.is_still_open()?;
         let request = ClientRequest::CustomRequest(request);
@@ -201,7 +218,7 @@ impl Connection {
         let (slot, end) = Slot::direct(context.cloned());
         let slot = Arc::new(slot.of_page(list::key(asked.0)).of_call(asked.0 == "tools/call"));
         let (id, text) = direct.text(asked, context, trace);
-        self.in_flight.fetch_add(1, Ordering::AcqRel);
+        let _counted = Counted::new(&self.in_flight);
         let mut sent = Sent { connection: self, slot: &slot, id: Some(id.clone()) };
         self.is_still_open()?;
         let answer = direct.exchange(asked, (id, text), &slot, end);
@@ -306,7 +323,6 @@ impl Drop for Sent<'_> {
         if let Some(id) = self.id.take().filter(|_| is_known) {
             self.connection.tell_cancelled(id, "nobody waits for the result any more");
         }
-        self.connection.in_flight.fetch_sub(1, Ordering::AcqRel);
     }
 }
 

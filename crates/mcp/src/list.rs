@@ -7,7 +7,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
-use crate::connection::{Connection, Waits};
+use crate::connection::{Connection, Counted, Waits};
 use crate::fault::{Fault, Phase};
 use crate::params::Params;
 
@@ -71,6 +71,8 @@ pub(crate) async fn all(
     if !connection.facts.said.capabilities.contains_key(capability) {
         return Ok(Default::default());
     }
+    // Between its pages too.
+    let _counted = Counted::new(&connection.in_flight);
     let until = Instant::now() + within;
     let waits = Waits { idle: (Phase::List, within), until: (Phase::List, until, within) };
     let mut all = Vec::new();

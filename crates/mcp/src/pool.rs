@@ -92,7 +92,7 @@ impl Pool {
 
     /// Ends every connection once no call runs on it, and within the time of the longest call.
     pub(crate) fn retire(self: &Arc<Self>) {
-        let is_busy = |pool: &Self| pool.all().iter().any(|upstream| upstream.in_flight() > 0);
+        let is_busy = |pool: &Self| pool.all().iter().any(|upstream| upstream.is_busy());
         let Some(runtime) = Handle::try_current().ok().filter(|_| is_busy(self)) else {
             self.stop.cancel();
             return;
@@ -130,7 +130,7 @@ fn make_room(keyed: &mut HashMap<Key, Arc<Upstream>>) -> Result<(), Fault> {
 
 /// Nobody but the pool holds it, so that no call can be about to begin on it.
 fn is_idle(upstream: &Arc<Upstream>) -> bool {
-    Arc::strong_count(upstream) == 1 && upstream.in_flight() == 0
+    Arc::strong_count(upstream) == 1 && !upstream.is_busy()
 }
 
 /// How often it is looked whether the last call has ended.

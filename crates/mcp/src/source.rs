@@ -1,6 +1,5 @@
 //! An MCP server as a source of tools.
 
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -91,7 +90,7 @@ impl McpSource {
             era: known.then_some(if facts.is_modern { Era::Modern } else { Era::Legacy }),
             pid: health.pid,
             connections: live.len(),
-            in_flight: live.iter().map(|one| one.in_flight.load(Ordering::Acquire)).sum(),
+            in_flight: all.iter().map(|upstream| upstream.in_flight()).sum(),
             restarts,
             last_error: health.last_error.clone(),
             stderr: lines.get(lines.len().saturating_sub(STDERR_LINES)..).unwrap_or(&[]).to_vec(),

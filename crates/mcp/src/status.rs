@@ -46,7 +46,7 @@ pub struct Status {
     pub era: Option<Era>,
     /// Of the child process.
     pub pid: Option<u32>,
-    /// Live connections, and calls that run on them.
+    /// Live connections, and calls under way.
     pub connections: usize,
     pub in_flight: usize,
     /// Starts after the first one, of all connections.

@@ -4,7 +4,7 @@ mod followed;
 mod health;
 mod watch;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use toolcrib_core::{CallContext, LogLevel};
 use crate::answer::Reply;
 use crate::call::{self, Asked};
 use crate::calls::News;
-use crate::connection::Connection;
+use crate::connection::{Connection, Counted};
 use crate::fault::Fault;
 use crate::open::Opener;
 pub(crate) use followed::Followed;
@@ -49,6 +49,8 @@ pub(crate) struct Upstream {
     pub(crate) followed: Followed,
     /// Counts how often the connection was lost.
     pub(crate) ends: signal::Sender<u64>,
+    /// Calls that run, over this connection and those that were left, or that wait for one.
+    calls: AtomicUsize,
     /// Milliseconds from `born` to the end of the last request.
     last_used: AtomicU64,
     born: Instant,
@@ -71,6 +73,7 @@ impl Upstream {
             lowest: Mutex::default(),
             followed: Followed::default(),
             ends: signal::Sender::new(0),
+            calls: AtomicUsize::new(0),
             last_used: AtomicU64::new(0),
             born: Instant::now(),
             stop,
@@ -199,10 +202,14 @@ impl Upstream {
     ) -> Result<Reply, Fault> {
         let timeouts = self.opener.settings.timeouts;
         let mut heals = true;
+        let _called = Counted::new(&self.calls);
         loop {
             let connection = self.connection(Some(context)).await?;
             let _attended = self.opener.attended_by(context);
+            // Between its requests, while a person answers, a call needs its connection too.
+            let counted = Counted::new(&connection.in_flight);
             let ended = call::run(&connection, &asked, context, timeouts).await;
+            drop(counted);
             self.touch();
             match ended {
                 Err(fault) if std::mem::take(&mut heals) && helps(&connection, &fault) => {
@@ -273,7 +280,12 @@ impl Upstream {
 
     /// Calls that run now.
     pub(crate) fn in_flight(&self) -> usize {
-        self.current().map_or(0, |connection| connection.in_flight.load(Ordering::Acquire))
+        self.calls.load(Ordering::Acquire)
+    }
+
+    /// Whether anything runs, lists too.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.in_flight() > 0 || self.current().is_some_and(|connection| connection.is_busy())
     }
 
     /// Ends it for good. Whoever wants a connection while the last one ends gets none: its program

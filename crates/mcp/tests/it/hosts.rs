@@ -192,3 +192,18 @@ async fn a_question_over_http_reaches_the_call_on_whose_stream_it_came() {
     assert_eq!(one.heard().len(), 1, "{:?}", one.heard());
     assert_eq!(two.heard(), Vec::<Value>::new());
 }
+
+#[tokio::test]
+async fn a_server_is_not_idle_while_a_person_thinks_about_its_question() {
+    let mut settings = settings(&["modern"]);
+    settings.idle_stop = Some(Duration::from_millis(200));
+    let source = source(settings);
+    let crib = crib(&source).await;
+    let before = source.status().restarts;
+    let host = Listener::slow(&[Question::Form], Duration::from_millis(1_500));
+    let answer = heard_by(&crib, &host, "ask_modern", json!({})).await;
+    assert!(answer.contains(r#""action":"accept""#), "{answer}");
+    // Asked of a server that was started anew, the person would be asked once more.
+    assert_eq!(host.heard().len(), 1, "{:?}", host.heard());
+    assert!(source.status().restarts <= before + 1, "{:?}", source.status());
+}
