@@ -51,7 +51,8 @@ pub(crate) async fn run(
         if !answered.is_empty() {
             params.to_mut().extend(answered.clone());
         }
-        let reply = connection.request(asked.method, &params, Some(context), &waits).await?;
+        let reply = connection.request(asked.method, &params, Some(context), &waits).await;
+        let reply = reply.map_err(|fault| fault.after(round))?;
         let Reply::Fields(mut result) = reply else { return Ok(reply) };
         match result.get("resultType").and_then(Value::as_str) {
             None | Some("complete") => return Ok(Reply::Fields(result)),

@@ -251,7 +251,7 @@ impl Connection {
             tokio::select! {
                 biased;
                 answer = &mut answer => return answer,
-                () = &mut cancelled => return Err(Fault::Cancelled),
+                () = &mut cancelled => return Err(cancelled_at(slot)),
                 // What came in before the end was read is still on its way through the SDK.
                 () = &mut closed => return match (slot.take_answer(), answer.now_or_never()) {
                     (Some(answer), _) => Ok(Reply::Fields(answer)),
@@ -324,6 +324,11 @@ impl Drop for Sent<'_> {
             self.connection.tell_cancelled(id, "nobody waits for the result any more");
         }
     }
+}
+
+/// What the SDK was given it may still send; what goes around it is dropped with whoever waits.
+fn cancelled_at(slot: &Slot) -> Fault {
+    if slot.is_direct() && !slot.was_sent() { Fault::Withdrawn } else { Fault::Cancelled }
 }
 
 /// What the SDK's error means for a request.

@@ -77,7 +77,7 @@ fn error(fault: &Fault) -> Cow<'static, str> {
         Fault::Unreachable { .. } => ErrorKind::Unavailable,
         Fault::Broken { .. } => ErrorKind::Network,
         Fault::TooLong(..) => ErrorKind::Timeout,
-        Fault::Cancelled => ErrorKind::Cancelled,
+        Fault::Cancelled | Fault::Withdrawn => ErrorKind::Cancelled,
     };
     kind.as_str().into()
 }

@@ -48,7 +48,10 @@ pub(crate) enum Fault {
         cause: Option<Cause>,
     },
     TooLong(Phase, Duration),
+    /// Nobody waits for it any more, and the server may have seen it.
     Cancelled,
+    /// Nobody waits for it any more, and nothing was sent.
+    Withdrawn,
     /// The server says that there is an error in the request, or in itself.
     Refused {
         code: i32,
@@ -92,6 +95,11 @@ impl Fault {
         self
     }
 
+    /// The same of a call that had as many requests before this one, which the server has seen.
+    pub(crate) fn after(self, rounds: usize) -> Self {
+        if rounds > 0 && matches!(self, Self::Withdrawn) { Self::Cancelled } else { self }
+    }
+
     /// Whether the server certainly saw nothing of it.
     pub(crate) fn never_sent(&self) -> bool {
         matches!(self, Self::Unreachable { .. })
@@ -105,6 +113,7 @@ impl Fault {
             | Self::Unauthorized { why, .. } => why.clone(),
             Self::TooLong(phase, after) => format!("{} ({after:?})", phase.words()),
             Self::Cancelled => "cancelled".to_owned(),
+            Self::Withdrawn => "cancelled before it was sent".to_owned(),
             Self::Refused { code, message, .. } => format!("the server says: {message} ({code})"),
             Self::Http { status, .. } => format!("the server answered HTTP {status}"),
             Self::Unreadable(what) => format!("the server's answer cannot be read: {what}"),
@@ -130,6 +139,7 @@ impl Fault {
             }
             Self::TooLong(phase, after) => Self::TooLong(*phase, *after),
             Self::Cancelled => Self::Cancelled,
+            Self::Withdrawn => Self::Withdrawn,
             Self::Refused { code, message, data } => {
                 Self::Refused { code: *code, message: message.clone(), data: data.clone() }
             }
@@ -147,6 +157,7 @@ impl Fault {
             | Self::Unauthorized { cause, .. } => cause,
             Self::TooLong(..)
             | Self::Cancelled
+            | Self::Withdrawn
             | Self::Refused { .. }
             | Self::Http { .. }
             | Self::Unreadable(_) => None,
@@ -190,6 +201,11 @@ impl Fault {
                 (ErrorKind::Timeout, format!("the server `{id}` is too slow: {words}"), None)
             }
             Self::Cancelled => (ErrorKind::Cancelled, "the call was cancelled".to_owned(), None),
+            // Of the kinds that say so this one is true: for want of a connection, or of room on it.
+            Self::Withdrawn => {
+                let message = "the call was cancelled before anything was sent; nothing was run";
+                (ErrorKind::Unavailable, message.to_owned(), None)
+            }
             Self::Refused { code, message, .. } => refused(*code, message),
             Self::Http { status, retry_after } => http(*status, *retry_after, id),
             Self::Unauthorized { .. } => {

@@ -110,7 +110,7 @@ impl Upstream {
         };
         tokio::select! {
             opened = opening => opened.map_err(|fault| fault.again()),
-            () = cancelled => Err(Fault::Cancelled),
+            () = cancelled => Err(Fault::Withdrawn),
         }
     }
 

@@ -88,6 +88,7 @@ impl Health {
             Fault::Unreachable { .. }
             | Fault::Broken { .. }
             | Fault::Cancelled
+            | Fault::Withdrawn
             | Fault::Refused { .. } => {}
         }
     }

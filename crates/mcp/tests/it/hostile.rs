@@ -4,12 +4,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tokio::process::Command;
-use toolcrib_core::{BatchOptions, Source, SourceId};
+use tokio_util::sync::CancellationToken;
+use toolcrib_core::{BatchOptions, ErrorKind, Source, SourceId};
 use toolcrib_engine::Crib;
-use toolcrib_mcp::{McpSource, ServerSettings, StdioSettings, Surroundings, Transport};
+use toolcrib_mcp::{McpSource, Phase, ServerSettings, StdioSettings, Surroundings, Transport};
 use toolcrib_testkit::hostile::Server;
 
-use crate::support::{crib, example, run, run_with, settings, until};
+use crate::support::{crib, example, failed, run, run_with, settings, until};
 
 const EVILS: &[&[&str]] = &[
     &["hang"],
@@ -197,4 +198,37 @@ async fn calls_that_a_stuck_server_never_took_leave_nothing_behind() {
     until("the others are gone", || tasks() <= before + 4).await;
     tell(&source, "CONT").await;
     source.stop().await;
+}
+
+#[tokio::test]
+async fn a_call_that_was_cancelled_says_whether_it_was_sent() {
+    let source = named("bad", hostile(&[], "modern", 10));
+    let bad = crib(&source).await;
+    tell(&source, "STOP").await;
+    let cancelled_after = async |crib: &Crib, pause: u64, text: &str| {
+        let cancel = CancellationToken::new();
+        let options = BatchOptions { cancel: cancel.clone(), ..BatchOptions::default() };
+        let (response, ()) =
+            tokio::join!(run_with(crib, "echo", json!({ "text": text }), options), async {
+                tokio::time::sleep(Duration::from_millis(pause)).await;
+                cancel.cancel();
+            });
+        failed(&response)
+    };
+    // More than a pipe holds: one is half written, and the others wait for that.
+    let text = "x".repeat(200_000);
+    let ended = [(); 3].map(|()| cancelled_after(&bad, 500, &text));
+    let ended = futures_util::future::join_all(ended).await;
+    let before = "the call was cancelled before anything was sent; nothing was run";
+    let unsent = (ErrorKind::Unavailable, before.to_owned());
+    assert_ne!(ended[0], unsent);
+    assert_eq!(ended[1..], [unsent.clone(), unsent.clone()]);
+    tell(&source, "CONT").await;
+    source.stop().await;
+    let mut settings = hostile(&["slow@connect=1000"], "modern", 10);
+    settings.idle_stop = Some(Duration::from_millis(100));
+    let source = named("slow", settings);
+    let crib = crib(&source).await;
+    until("it is left", || source.status().phase == Phase::Idle).await;
+    assert_eq!(cancelled_after(&crib, 200, "while it starts").await, unsent);
 }
