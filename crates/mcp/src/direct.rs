@@ -7,14 +7,15 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use ::http::{HeaderName, HeaderValue};
 use bytes::Bytes;
-use futures_util::StreamExt as _;
-use futures_util::poll;
+use futures_util::{FutureExt as _, StreamExt as _, poll};
 use rmcp::model::{ProtocolVersion, RequestId};
 use rmcp::transport::streamable_http_client::StreamableHttpPostResponse;
 use tokio::sync::oneshot;
+use tokio::time::timeout;
 use toolcrib_core::{CallContext, Trace};
 
 use crate::answer::Reply;
@@ -22,13 +23,17 @@ use crate::calls::{Calls, End, Slot};
 use crate::capabilities::{capabilities, ourselves};
 use crate::facts::Facts;
 use crate::fault::Fault;
-use crate::http::{Wire, fault};
+use crate::http::{Events, Wire, fault};
 use crate::params::Params;
 use crate::pipes::{Writer, free, write};
 use crate::written::Written;
 
 /// The SDK counts from zero, and never comes as far.
 const FIRST: i64 = 1_000_000_000;
+/// For the end of a stream of events, so many are read after the last that is of any use, and for so
+/// long.
+const MOST_AFTER: usize = 16;
+const LONGEST_AFTER: Duration = Duration::from_secs(1);
 /// What a name begins with that is not in the header as it is.
 const ENCODED: &str = "=?base64?";
 const REVISION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -203,8 +208,24 @@ async fn post(
                 None => break,
             }
         }
+        read_on(events);
     }
     Ok(())
+}
+
+/// A connection is used again once its answer was read to the end, which comes right after the last
+/// event, and often later than that. Nobody waits for it.
+fn read_on(mut events: Events) {
+    let mut rest = Box::pin(async move {
+        for _ in 0..MOST_AFTER {
+            if !matches!(events.next().await, Some(Ok(_))) {
+                return;
+            }
+        }
+    });
+    if (&mut rest).now_or_never().is_none() {
+        tokio::spawn(timeout(LONGEST_AFTER, rest));
+    }
 }
 
 /// The name that a header repeats, if the header can hold it as it is.

@@ -29,7 +29,7 @@ use crate::settings::{Authorization, HttpSettings};
 use authorize::{Authorize, Authorizers};
 use old::Old;
 use parameters::{Mirrored, Mirrors};
-pub(crate) use wire::{Home, Wire};
+pub(crate) use wire::{Events, Home, Wire};
 
 /// Requests that may wait for their answers on one connection; the gate bounds them before.
 const MOST_REQUESTS: usize = 1_024;

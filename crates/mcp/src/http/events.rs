@@ -32,6 +32,10 @@ pub(super) fn read(
                 return Some((Ok(event), Some(reader)));
             }
             let failed = match reader.body.next().await {
+                // What comes after the end is only read past.
+                Some(Ok(_)) if reader.has_ended() => {
+                    return Some((Ok(Sse::default()), Some(reader)));
+                }
                 Some(Ok(chunk)) => reader.take(&chunk).err(),
                 Some(Err(error)) => Some(broken(error)),
                 None => return None,
@@ -53,6 +57,10 @@ struct Reader {
 }
 
 impl Reader {
+    fn has_ended(&self) -> bool {
+        self.slot.as_ref().is_some_and(|slot| slot.has_ended())
+    }
+
     fn take(&mut self, chunk: &[u8]) -> Result<(), WireError> {
         let mut rest = chunk;
         while let Some(event) = self.lines.next(&mut rest)? {

@@ -44,7 +44,8 @@ const LARGEST_FAILURE: usize = 64 * 1024;
 
 type Failure = StreamableHttpError<WireError>;
 type Headers = HashMap<HeaderName, HeaderValue>;
-type Events = BoxStream<'static, Result<Sse, SseError>>;
+/// What comes on one stream.
+pub(crate) type Events = BoxStream<'static, Result<Sse, SseError>>;
 
 /// Where nearly every request goes.
 pub(crate) struct Home {

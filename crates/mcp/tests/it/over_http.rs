@@ -1,13 +1,17 @@
 //! The same over HTTP, with a server by the SDK and with one that breaks the rules.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::io::copy_bidirectional;
+use tokio::net::{TcpListener, TcpStream};
 use toolcrib_core::{BatchOptions, CallKey, ErrorKind, Host, Progress, Secret, Source};
 use toolcrib_egress::Network;
 use toolcrib_mcp::{Authorization, Era, HttpSettings, ServerSettings, Transport};
 use toolcrib_testkit::hostile::Server;
+use url::Url;
 
 use crate::fixture::{Fixture, serve};
 use crate::support::{crib, failed, run, run_with, source};
@@ -58,6 +62,39 @@ async fn progress_comes_on_the_stream_of_its_call() {
         assert_eq!(response.text(), "{}");
         assert_eq!(*steps.0.lock().unwrap(), [1.0, 2.0], "legacy {legacy}");
     }
+}
+
+/// Passes on what comes to a server, and counts the connections.
+async fn counted(url: &str) -> (String, Arc<AtomicUsize>) {
+    let mut url: Url = url.parse().unwrap();
+    let server = format!("127.0.0.1:{}", url.port().unwrap());
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    url.set_port(Some(listener.local_addr().unwrap().port())).unwrap();
+    let count = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&count);
+    tokio::spawn(async move {
+        while let Ok((mut client, _)) = listener.accept().await {
+            counted.fetch_add(1, Ordering::AcqRel);
+            let mut server = TcpStream::connect(&server).await.unwrap();
+            tokio::spawn(async move { copy_bidirectional(&mut client, &mut server).await });
+        }
+    });
+    (url.to_string(), count)
+}
+
+#[tokio::test]
+async fn calls_in_turn_that_are_answered_as_events_use_one_connection() {
+    let (url, count) = counted(&serve(Fixture::default(), false).await.unwrap()).await;
+    let crib = crib(&source(settings(&url))).await;
+    run(&crib, "echo", json!({})).await;
+    tokio::time::sleep(Duration::from_millis(150)).await;
+    let before = count.load(Ordering::Acquire);
+    for n in 0..6 {
+        assert_eq!(run(&crib, "echo", json!({ "n": n })).await.text(), format!(r#"{{"n":{n}}}"#));
+        // The end of the stream may come a while after its last event.
+        tokio::time::sleep(Duration::from_millis(150)).await;
+    }
+    assert_eq!(count.load(Ordering::Acquire), before);
 }
 
 #[tokio::test]
