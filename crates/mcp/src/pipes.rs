@@ -76,7 +76,12 @@ impl Pipes {
             let came = tokio::select! {
                 biased;
                 came = self.coming.recv() => came?,
-                given_up = self.probe.waits_in_vain() => return Some(given_up),
+                given_up = self.probe.waits_in_vain() => {
+                    if let ServerJsonRpcMessage::Error(answered) = &given_up {
+                        self.calls.is_answered(answered.id.as_ref());
+                    }
+                    return Some(given_up);
+                }
             };
             let seen = match came {
                 Came::Seen(seen) => Some(*seen),
