@@ -18,6 +18,7 @@
 //! the file is opened again: nobody can say whether it was sent.
 
 mod address;
+mod beginning;
 mod calls;
 mod error;
 mod file;

@@ -35,6 +35,14 @@ impl Owed {
         }
     }
 
+    /// Keeps it for one of the next groups, as long as there is room.
+    pub(crate) fn later(self, shared: &Shared) {
+        let mut all = shared.owed();
+        if all.len() < MOST {
+            all.push(self.lightened());
+        }
+    }
+
     fn lightened(self) -> Self {
         match self {
             Self::Key { key, settled } if settled.size() > HEAVY => {
@@ -60,10 +68,7 @@ impl Work for Finishing {
     fn answer(self: Box<Self>, group: Result<(), StoreError>) {
         let Self { owed, shared, reply } = *self;
         if group.is_err() {
-            let mut all = shared.owed();
-            if all.len() < MOST {
-                all.push(owed.lightened());
-            }
+            owed.later(&shared);
         }
         if let Some(reply) = reply {
             // Whoever gave up in between does not hear it.

@@ -27,7 +27,7 @@ use crate::tickets::{self, NewTicket};
 use crate::told::Told;
 use crate::wall::Moment;
 use crate::writer::{Need, Writer};
-use crate::{address, prune};
+use crate::{address, beginning, prune};
 
 /// Large results that are on their way into the file at one time.
 const KEEPING: usize = 4;
@@ -140,11 +140,11 @@ impl Store {
     }
 
     /// Asks for a key before the call is made; when this resolves to `New`, the key is on disk.
+    /// Dropped before that, it leaves the key free.
     pub async fn begin(&self, key: &Key, arguments: Fingerprint) -> Result<Begun, StoreError> {
         keys::check(key)?;
-        let (key, options) = (key.clone(), self.0.options.clone());
-        let begin = move |file: &rusqlite::Connection| keys::begin(&key, file, arguments, &options);
-        self.0.writer.ask(Need::Sync, begin).await
+        let options = self.0.options.clone();
+        beginning::begin(&self.0.writer, key.clone(), arguments, options).await
     }
 
     /// Records the response of a call that was begun under a key.

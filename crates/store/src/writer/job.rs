@@ -52,6 +52,8 @@ where
     T: Send,
 {
     fn run(&mut self, connection: &Connection) -> Result<(), rusqlite::Error> {
+        // Of an attempt that was undone nothing holds.
+        self.done = None;
         // Whoever gave up was told that it was not done.
         if !self.reply.is_closed() {
             self.done = Some((self.work)(connection)?);

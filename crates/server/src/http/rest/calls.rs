@@ -73,6 +73,8 @@ pub(crate) fn run(asked: Asked) -> Answered {
         {
             return Ok(reply);
         }
+        // The key is ours now: who hangs up at an await or is refused here would hold it for good,
+        // so that neither stands before `keep` has it.
         let replies = asked.house.replies.clone();
         if streams {
             return Ok(events::stream(work, key, replies));
