@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 use toolcrib_core::{Caller, Content, Part, ResultHandle};
 
 use crate::options::Options;
+use crate::part::all_or_nothing;
 use crate::wall::Moment;
 
 /// A result that is about to be kept.
@@ -33,13 +34,7 @@ impl NewResult {
         options: &Options,
     ) -> rusqlite::Result<ResultHandle> {
         // Two tables change or none.
-        connection.execute_batch("SAVEPOINT keep")?;
-        let written = self.write_both(connection, options);
-        let end = if written.is_ok() { "RELEASE keep" } else { "ROLLBACK TO keep; RELEASE keep" };
-        if !connection.is_autocommit() {
-            connection.execute_batch(end)?;
-        }
-        written
+        all_or_nothing(connection, || self.write_both(connection, options))
     }
 
     fn write_both(

@@ -28,6 +28,7 @@ mod kept;
 mod keys;
 mod options;
 mod owed;
+mod part;
 mod prune;
 mod readers;
 mod reading;

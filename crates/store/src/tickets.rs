@@ -15,6 +15,7 @@ use toolcrib_core::{
 
 use crate::keys;
 use crate::options::Options;
+use crate::part::all_or_nothing;
 use crate::wall::Moment;
 
 /// Open tickets, all callers together.
@@ -146,10 +147,14 @@ pub(crate) fn claim(
         Some(Err(refused)) => return Ok(Err(refused)),
         Some(Ok(parked)) => parked,
     };
-    let mut take = connection
-        .prepare_cached("UPDATE tickets SET parked = NULL, arguments = NULL WHERE ticket = ?1")?;
-    take.execute([ticket.as_str()])?;
-    keys::begin_claimed(&OnceKey::of_ticket(caller, ticket), connection, options)?;
+    // Without room for its key it stays: whoever is told so may claim it again.
+    all_or_nothing(connection, || {
+        let mut take = connection.prepare_cached(
+            "UPDATE tickets SET parked = NULL, arguments = NULL WHERE ticket = ?1",
+        )?;
+        take.execute([ticket.as_str()])?;
+        keys::begin_claimed(&OnceKey::of_ticket(caller, ticket), connection, options)
+    })?;
     Ok(Ok(parked))
 }
 

@@ -9,6 +9,7 @@
 
 mod faults;
 mod file;
+mod full;
 mod history;
 mod keys;
 mod killed;

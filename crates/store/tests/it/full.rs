@@ -1,0 +1,85 @@
+//! A file without room for one more row: what cannot be done as a whole is not done at all.
+
+use std::time::Duration;
+
+use rusqlite::Connection;
+use serde_json::{Map, json};
+use toolcrib_core::{
+    Arguments, Caller, Fingerprint, Ledger, OnceKey, Parked, ResultHandle, SourceId, TicketError,
+    TicketId, ToolName, Wire,
+};
+use toolcrib_store::{Begun, Options, Store};
+
+use crate::scratch::Scratch;
+
+fn small(scratch: &Scratch) -> Store {
+    let options = Options { max_bytes: Some(512 * 1024), ..Options::default() };
+    Store::open(&scratch.file(), options).unwrap()
+}
+
+/// A ticket like those that there are, which is none of them.
+fn ticket() -> TicketId {
+    TicketId::claimed(ResultHandle::unguessable().0)
+}
+
+fn parked() -> Parked {
+    Parked {
+        ticket: ticket(),
+        caller: Caller::local(),
+        tool: ToolName::new("wipe").unwrap(),
+        source: SourceId::new("s"),
+        fingerprint: Fingerprint::of(&json!(1)),
+        arguments: Arguments::new(Map::new()),
+        session: None,
+        profile: None,
+        key: None,
+        mark: None,
+        reason: "why".into(),
+        lifetime: Duration::from_mins(10),
+        call_id: "1".into(),
+        wire: Wire::default(),
+    }
+}
+
+/// Begins keys until hardly one more finds a place.
+async fn fill(store: &Store) {
+    let mut refused = 0;
+    while refused < 100 {
+        let key = OnceKey::of_ticket(&Caller::local(), &ticket());
+        if store.begin(&key, Fingerprint::of(&json!(1))).await.is_err() {
+            refused += 1;
+        }
+    }
+}
+
+fn make_room(scratch: &Scratch) {
+    let other = Connection::open(scratch.file()).unwrap();
+    other.execute_batch("DELETE FROM keys WHERE state = 'running'").unwrap();
+}
+
+#[tokio::test]
+async fn a_ticket_that_a_full_file_cannot_give_out_can_be_claimed_once_there_is_room() {
+    let scratch = Scratch::new();
+    let store = small(&scratch);
+    let waiting: Vec<_> = (0..20).map(|_| parked()).collect();
+    for parked in &waiting {
+        store.park(parked.clone()).await.unwrap();
+    }
+    fill(&store).await;
+    let mut refused = Vec::new();
+    for parked in waiting {
+        match store.claim(&parked.ticket, &parked.caller).await {
+            Ok(_) => {}
+            Err(TicketError::Ledger(_)) => refused.push(parked),
+            Err(other) => panic!("{other}"),
+        }
+    }
+    assert!(!refused.is_empty());
+    make_room(&scratch);
+    for parked in refused {
+        let key = OnceKey::of_ticket(&parked.caller, &parked.ticket);
+        assert_eq!(store.recorded(&key).await.unwrap(), Begun::New);
+        assert_eq!(store.claim(&parked.ticket, &parked.caller).await, Ok(parked));
+        assert_eq!(store.recorded(&key).await.unwrap(), Begun::Running);
+    }
+}
