@@ -74,6 +74,10 @@ impl End {
         Self { finish, at: Moment::now() }
     }
 
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.finish.ending == Ending::Unknown
+    }
+
     fn columns(&self) -> (&'static str, Option<&'static str>) {
         columns(self.finish.ending)
     }

@@ -1,6 +1,7 @@
 //! What must be written sooner or later: it is kept while the file cannot be written.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
@@ -19,18 +20,19 @@ const HEAVY: usize = 256 * 1024;
 
 /// An end that is to be written.
 pub(crate) enum Owed {
-    Call { key: String, end: End },
+    Call { key: String, end: End, _unknown: Option<Unknown> },
     Key { key: Key, settled: Settled },
 }
 
 impl Owed {
-    pub(crate) fn call(key: CallKey, end: End) -> Self {
-        Self::Call { key: key.to_string(), end }
+    pub(crate) fn call(key: CallKey, end: End, shared: &Shared) -> Self {
+        let unknown = end.is_unknown().then(|| Unknown::of(&shared.unknown));
+        Self::Call { key: key.to_string(), end, _unknown: unknown }
     }
 
     pub(crate) fn write(&self, connection: &Connection) -> rusqlite::Result<()> {
         match self {
-            Self::Call { key, end } => end.write(connection, key),
+            Self::Call { key, end, .. } => end.write(connection, key),
             Self::Key { key, settled } => settled.write(key, connection),
         }
     }
@@ -50,6 +52,22 @@ impl Owed {
             }
             light @ (Self::Key { .. } | Self::Call { .. }) => light,
         }
+    }
+}
+
+/// Counts an end that nobody knows for as long as the file does not have it.
+pub(crate) struct Unknown(Arc<AtomicUsize>);
+
+impl Unknown {
+    fn of(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::AcqRel);
+        Self(Arc::clone(count))
+    }
+}
+
+impl Drop for Unknown {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
     }
 }
 

@@ -26,7 +26,7 @@ use crate::reading::{Left, Reading};
 use crate::tickets::{self, NewTicket};
 use crate::told::Told;
 use crate::wall::Moment;
-use crate::writer::{Need, Writer};
+use crate::writer::{Need, OWED_PER_GROUP, Writer};
 use crate::{address, beginning, prune};
 
 /// Large results that are on their way into the file at one time.
@@ -221,10 +221,10 @@ impl Store {
             Left::Nothing => self.0.writer.works(),
             Left::Update(end) => {
                 let shared = Arc::clone(self.0.writer.shared());
-                let work = Finishing { owed: Owed::call(call, end), shared, reply: None };
+                let work = Finishing { owed: Owed::call(call, end, &shared), shared, reply: None };
                 self.0.writer.hand_over(Box::new(work)).await
             }
-            Left::Other(end) => self.owe(Owed::call(call, end)).await,
+            Left::Other(end) => self.owe(Owed::call(call, end, self.0.writer.shared())).await,
         }
     }
 
@@ -246,7 +246,16 @@ impl Store {
         if self.0.last_unknown.load(Ordering::Acquire) <= after.0 {
             return Ok(None);
         }
-        self.0.readers.read(move |file| like.unknown(file, after)).await
+        let shared = self.0.writer.shared();
+        if shared.unknown.load(Ordering::Acquire) == 0 {
+            return self.0.readers.read(move |file| like.unknown(file, after)).await;
+        }
+        // One that the file does not have yet is written in front of what the writer is asked, if
+        // what is owed is no more than goes with one group.
+        while shared.owed().len() > OWED_PER_GROUP {
+            self.flush().await?;
+        }
+        self.0.writer.ask(Need::Commit, move |file| like.unknown(file, after)).await
     }
 
     async fn keep_large(&self, caller: &Caller, content: &Content) -> Option<ResultHandle> {

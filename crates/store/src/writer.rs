@@ -4,7 +4,7 @@ mod group;
 mod job;
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -14,6 +14,7 @@ use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
 use self::group::Group;
+pub(crate) use self::group::OWED_PER_GROUP;
 use self::job::{Job, asked};
 pub(crate) use self::job::{Need, Work};
 use crate::error::StoreError;
@@ -60,6 +61,8 @@ pub(crate) struct Shared {
     urgent: AtomicBool,
     /// Ends of calls that could not be written yet.
     pub(crate) owed: Mutex<Vec<Owed>>,
+    /// Ends that nobody knows and that are not in the file yet: on their way, or owed.
+    pub(crate) unknown: Arc<AtomicUsize>,
 }
 
 impl Shared {
@@ -87,6 +90,7 @@ impl Writer {
             commits: AtomicU64::new(0),
             urgent: AtomicBool::new(false),
             owed: Mutex::default(),
+            unknown: Arc::default(),
         });
         let (jobs, waiting) = mpsc::channel();
         let mut group = Group::new(connection, Arc::clone(&shared), options);

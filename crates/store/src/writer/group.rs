@@ -17,7 +17,7 @@ use crate::owed::Owed;
 use crate::prune;
 
 /// Ends that could not be written and go with one group.
-const OWED_PER_GROUP: usize = 256;
+pub(crate) const OWED_PER_GROUP: usize = 256;
 
 /// Bytes that are written to see whether there is room: those of some pages, since the last one
 /// may have room for one row and not for the next.

@@ -7,8 +7,8 @@ use std::time::Duration;
 use rusqlite::Connection;
 use serde_json::json;
 use toolcrib_core::{
-    AllowAll, Call, Caller, Content, Effect, Ending, ErrorKind, Ledger, RawArguments, Report,
-    Request, Toolset,
+    AllowAll, Arguments, Call, CallKey, Caller, Content, Effect, Ending, ErrorKind, Fingerprint,
+    Ledger, Planned, RawArguments, Report, Request, Toolset,
 };
 use toolcrib_engine::Crib;
 use toolcrib_store::{Filter, Options, Store, StoreError};
@@ -93,6 +93,35 @@ async fn a_locked_file_refuses_and_an_end_that_could_not_be_written_is_written_l
     let ends: Vec<_> = calls.iter().map(|call| (call.tool.as_str(), call.ending)).collect();
     assert!(ends.contains(&("slow", Some(Ending::Succeeded))), "{ends:?}");
     assert!(ends.iter().all(|(_, ending)| ending.is_some()), "{ends:?}");
+}
+
+#[tokio::test]
+async fn an_unknown_end_that_could_not_be_written_yet_holds_the_same_call_back() {
+    const WINDOW: Duration = Duration::from_mins(1);
+    let scratch = Scratch::new();
+    let store = Store::open(&scratch.file(), Options::default()).unwrap();
+    let (caller, tool) = (Arc::new(Caller::local()), Arc::new(spec("write", Effect::Write)));
+    let arguments = Arguments::new(serde_json::Map::new());
+    let planned = |key| Planned {
+        key,
+        call_id: "1",
+        caller: &caller,
+        tool: &tool,
+        fingerprint: Fingerprint::of(&json!(1)),
+        arguments: &arguments,
+    };
+    let [first, second] =
+        ["0", "1"].map(|n| planned(CallKey::parse(&format!("{:032}-{n}", 7)).unwrap()));
+    store.planned(first).await.unwrap();
+    let other = Connection::open(scratch.file()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    assert!(store.finished(first.key, Ending::Unknown).await.is_err());
+    // It was tried once more by now, and will be in two seconds.
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert!(store.unknown_like(second, WINDOW).await.is_err(), "nobody can say");
+    other.execute_batch("ROLLBACK").unwrap();
+    let like = store.unknown_like(second, WINDOW).await;
+    assert_eq!(like, Ok(Some(first.key.to_string())));
 }
 
 /// Keeps results, smaller and smaller ones, until there is room for none; how many.
