@@ -318,8 +318,10 @@ impl Ledger for Store {
     }
 
     fn settle<'a>(&'a self, key: &'a Key, end: KeyEnd) -> BoxFuture<'a, Result<(), LedgerError>> {
-        if let KeyEnd::Told { now, .. } = &end {
-            self.0.told.put(key, now);
+        match &end {
+            KeyEnd::Told { now, .. } => self.0.told.put(key, now),
+            KeyEnd::Late(answer) => self.0.told.replace(key, answer),
+            KeyEnd::Answered(_) | KeyEnd::Lost | KeyEnd::Free => {}
         }
         Box::pin(async move { Ok(self.write_end(key, Settled::of(&end)).await?) })
     }

@@ -32,6 +32,18 @@ impl Told {
         all.push_back((key.clone(), answer.clone()));
     }
 
+    /// An answer that came after all, in the place of the one that is told.
+    pub(crate) fn replace(&self, key: &Key, answer: &Value) {
+        let mut all = self.all();
+        let before = all.len();
+        all.retain(|(told, _)| told != key);
+        let was_told = all.len() < before;
+        drop(all);
+        if was_told {
+            self.put(key, answer);
+        }
+    }
+
     pub(crate) fn get(&self, key: &Key) -> Option<Value> {
         let all = self.all();
         all.iter().rev().find(|(told, _)| told == key).map(|(_, answer)| answer.clone())

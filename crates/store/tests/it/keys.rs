@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 use serde_json::json;
 use std::time::Duration;
-use toolcrib_core::{Caller, Fingerprint, ToolName};
+use toolcrib_core::{Caller, Fingerprint, KeyEnd, Ledger, ToolName};
 use toolcrib_store::{Begun, Key, Options, Store};
 
 use crate::scratch::Scratch;
@@ -70,4 +70,23 @@ async fn a_key_lasts_for_its_time_unless_its_call_still_runs() {
     assert_eq!(store.begin(&pay, arguments).await.unwrap(), Begun::Running);
     store.settle(&pay, &json!(1)).await.unwrap();
     assert_eq!(store.begin(&pay, Fingerprint::of(&json!(2))).await.unwrap(), Begun::New);
+}
+
+#[tokio::test]
+async fn an_answer_that_came_after_all_is_told_in_the_place_of_the_one_before() {
+    let scratch = Scratch::new();
+    let store = Store::open(&scratch.file(), Options::default()).unwrap();
+    let (late, other) = (key("alice", "redeem", "k1"), key("alice", "redeem", "k2"));
+    for key in [&late, &other] {
+        assert_eq!(store.begin(key, Fingerprint::of(&json!({}))).await.unwrap(), Begun::New);
+        let told = KeyEnd::Told { now: json!("unknown"), later: json!("not kept") };
+        Ledger::settle(&store, key, told).await.unwrap();
+    }
+    Ledger::settle(&store, &late, KeyEnd::Late(json!("done"))).await.unwrap();
+    assert_eq!(store.recorded(&late).await.unwrap(), Begun::Ended(json!("done")));
+    assert_eq!(store.recorded(&other).await.unwrap(), Begun::Ended(json!("unknown")));
+    drop(store);
+    let store = Store::open(&scratch.file(), Options::default()).unwrap();
+    assert_eq!(store.recorded(&late).await.unwrap(), Begun::Ended(json!("done")));
+    assert_eq!(store.recorded(&other).await.unwrap(), Begun::Ended(json!("not kept")));
 }
