@@ -40,19 +40,28 @@ async fn follow(ledger: &dyn Ledger, key: &OnceKey, begun: Begun) -> Box<Ended> 
     let first = answer(begun);
     let ToolOutcome::Pending(pending) = &first.outcome else { return first };
     let of_ticket = OnceKey::of_ticket(&key.caller, &pending.ticket);
-    match asked(async { ledger.recorded(&of_ticket).await }).await {
-        Ok(Begun::New) => {}
-        Ok(begun) => return answer(begun),
-        Err(error) => return unrecorded(error),
+    if let Some(decided) = decided(ledger, &of_ticket).await {
+        return decided;
     }
     match asked(async { ledger.ticket(&pending.ticket, &key.caller).await }).await {
-        Ok(Some(_)) => first,
-        Ok(None) => {
-            let reason = "nobody decided about it in time".to_owned();
-            let denied = ToolOutcome::Denied { reason };
-            Box::new(Ended { replayed: true, ..Ended::unstarted(denied, Vec::new()) })
-        }
-        Err(error) => unrecorded(error),
+        Ok(Some(_)) => return first,
+        Ok(None) => {}
+        Err(error) => return unrecorded(error),
+    }
+    // Somebody may have taken it between the two questions.
+    if let Some(decided) = decided(ledger, &of_ticket).await {
+        return decided;
+    }
+    let denied = ToolOutcome::Denied { reason: "nobody decided about it in time".to_owned() };
+    Box::new(Ended { replayed: true, ..Ended::unstarted(denied, Vec::new()) })
+}
+
+/// What is on record of a ticket that somebody took.
+async fn decided(ledger: &dyn Ledger, of_ticket: &OnceKey) -> Option<Box<Ended>> {
+    match asked(async { ledger.recorded(of_ticket).await }).await {
+        Ok(Begun::New) => None,
+        Ok(begun) => Some(answer(begun)),
+        Err(error) => Some(unrecorded(error)),
     }
 }
 

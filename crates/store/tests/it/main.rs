@@ -19,6 +19,7 @@ mod record;
 mod restart;
 mod results;
 mod scratch;
+mod taken;
 /// The engine's own tests of tickets: a ledger on disk is no other ledger.
 #[path = "../../../engine/tests/it/tickets.rs"]
 mod tickets;
