@@ -53,6 +53,16 @@ impl Owed {
             light @ (Self::Key { .. } | Self::Call { .. }) => light,
         }
     }
+
+    /// The same without its answer, if it has one.
+    pub(crate) fn lost(&self) -> Option<Self> {
+        match self {
+            Self::Key { key, settled } if settled.size() > 0 => {
+                Some(Self::Key { key: key.clone(), settled: Settled::Lost })
+            }
+            Self::Key { .. } | Self::Call { .. } => None,
+        }
+    }
 }
 
 /// Counts an end that nobody knows for as long as the file does not have it.

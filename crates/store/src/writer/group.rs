@@ -41,8 +41,10 @@ impl Group {
     pub(super) fn commit(&mut self, mut jobs: Vec<Job>) {
         let changes = self.connection.total_changes();
         let (mut whole, mut faults) = self.attempt(&mut jobs);
-        if jobs.len() > 1 && matches!(whole, Err(StoreError::Full { .. })) {
+        let owes = !self.shared.owed().is_empty();
+        if is_full(&whole) && (jobs.len() > 1 || (owes && !jobs.is_empty())) {
             // One that is too large must not cost the others, nor what would make room.
+            self.unburden();
             whole = Ok(());
             faults.clear();
             for job in &mut jobs {
@@ -94,9 +96,27 @@ impl Group {
             Ok(())
         });
         if whole.is_err() {
-            self.shared.owed().extend(owed);
+            self.give_back(owed);
         }
         (whole, faults)
+    }
+
+    /// Writes what goes with one group and is owed, each by itself. An answer for which there is no
+    /// room would stand in the way of all that come: it becomes one that is lost.
+    fn unburden(&mut self) {
+        let mut owed = self.take_owed().into_iter();
+        while let Some(one) = owed.next() {
+            let mut done = self.transact(false, |connection, _| one.write(connection));
+            if is_full(&done)
+                && let Some(lost) = one.lost()
+            {
+                done = self.transact(false, |connection, _| lost.write(connection));
+            }
+            if done.is_err() {
+                // There is room for nothing, and an answer is not given up in vain.
+                return self.give_back(std::iter::once(one).chain(owed));
+            }
+        }
     }
 
     /// Removes a bounded number of old rows; whether there may be more.
@@ -143,6 +163,7 @@ impl Group {
     pub(super) fn end(mut self) {
         if !self.shared.owed().is_empty() {
             self.commit(Vec::new());
+            self.unburden();
         }
         if !self.unsynced {
             // The log holds all of it should this fail.
@@ -154,6 +175,10 @@ impl Group {
         let mut owed = self.shared.owed();
         let count = owed.len().min(OWED_PER_GROUP);
         owed.drain(..count).collect()
+    }
+
+    fn give_back(&self, owed: impl IntoIterator<Item = Owed>) {
+        self.shared.owed().splice(0..0, owed);
     }
 
     fn transact(
@@ -193,4 +218,8 @@ impl Group {
         moment::reached("committed");
         Ok(())
     }
+}
+
+fn is_full(done: &Result<(), StoreError>) -> bool {
+    matches!(done, Err(StoreError::Full { .. }))
 }

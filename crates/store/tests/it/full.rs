@@ -1,12 +1,13 @@
 //! A file without room for one more row: what cannot be done as a whole is not done at all.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::Connection;
 use serde_json::{Map, json};
 use toolcrib_core::{
-    Arguments, Caller, Fingerprint, Ledger, OnceKey, Parked, ResultHandle, SourceId, TicketError,
-    TicketId, ToolName, Wire,
+    Arguments, Caller, Content, Fingerprint, Ledger, OnceKey, Parked, ResultHandle, SourceId,
+    TicketError, TicketId, ToolName, Wire,
 };
 use toolcrib_store::{Begun, Options, Store};
 
@@ -43,6 +44,8 @@ fn parked() -> Parked {
 
 /// Begins keys until hardly one more finds a place.
 async fn fill(store: &Store) {
+    let most = Content::text("x".repeat(250_000));
+    assert!(store.keep(&Caller::local(), Arc::new(most)).await.is_some());
     let mut refused = 0;
     while refused < 100 {
         let key = OnceKey::of_ticket(&Caller::local(), &ticket());
@@ -82,4 +85,25 @@ async fn a_ticket_that_a_full_file_cannot_give_out_can_be_claimed_once_there_is_
         assert_eq!(store.claim(&parked.ticket, &parked.caller).await, Ok(parked));
         assert_eq!(store.recorded(&key).await.unwrap(), Begun::Running);
     }
+}
+
+#[tokio::test]
+async fn an_answer_that_has_no_room_is_lost_and_all_others_go_on() {
+    let scratch = Scratch::new();
+    let store = small(&scratch);
+    let [large, other, next] = [(); 3].map(|()| OnceKey::of_ticket(&Caller::local(), &ticket()));
+    let arguments = Fingerprint::of(&json!(1));
+    for key in [&large, &other] {
+        assert_eq!(store.begin(key, arguments).await.unwrap(), Begun::New);
+    }
+    let content = Content::text("x".repeat(200_000));
+    assert!(store.keep(&Caller::local(), Arc::new(content)).await.is_some());
+    // It is small enough to be owed, and too large for what is left of the file.
+    assert!(store.settle(&large, &json!("x".repeat(250_000))).await.is_err());
+    assert_eq!(store.recorded(&large).await.unwrap(), Begun::Running);
+    store.settle(&other, &json!(1)).await.unwrap();
+    assert_eq!(store.begin(&next, arguments).await.unwrap(), Begun::New);
+    assert_eq!(store.begin(&other, arguments).await.unwrap(), Begun::Ended(json!(1)));
+    assert_eq!(store.begin(&large, arguments).await.unwrap(), Begun::Unknown);
+    assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
 }
