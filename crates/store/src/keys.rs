@@ -12,8 +12,10 @@ use crate::error::StoreError;
 use crate::options::Options;
 use crate::wall::Moment;
 
-/// Largest recorded response in bytes.
-const LARGEST_RESPONSE: usize = 4 * 1024 * 1024;
+/// Largest recorded response in bytes of JSON. That of a whole request is a text with the results of
+/// all its calls, 64 of 256 KiB by default, and every quote in them takes more room in a text. Of
+/// SQLite a row may have a billion bytes.
+const LARGEST_RESPONSE: usize = 32 * 1024 * 1024;
 
 pub(crate) fn check(key: &Key) -> Result<(), StoreError> {
     key.fits().then_some(()).ok_or(StoreError::TooLong { what: "a key", most: LONGEST_KEY })

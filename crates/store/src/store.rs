@@ -147,7 +147,8 @@ impl Store {
         beginning::begin(&self.0.writer, key.clone(), arguments, options).await
     }
 
-    /// Records the response of a call that was begun under a key.
+    /// Records the response of a call that was begun under a key: up to 32 MiB of JSON. As a ledger
+    /// the store takes a larger one for one that is lost.
     pub async fn settle(&self, key: &Key, response: &Value) -> Result<(), StoreError> {
         self.write_end(key, Settled::Answered(keys::written(response)?)).await
     }

@@ -90,3 +90,26 @@ async fn an_answer_that_came_after_all_is_told_in_the_place_of_the_one_before() 
     assert_eq!(store.recorded(&late).await.unwrap(), Begun::Ended(json!("done")));
     assert_eq!(store.recorded(&other).await.unwrap(), Begun::Ended(json!("not kept")));
 }
+
+#[tokio::test]
+async fn the_answer_of_a_whole_request_is_kept_and_one_beyond_32_mib_is_lost() {
+    let scratch = Scratch::new();
+    let store = Store::open(&scratch.file(), Options::default()).unwrap();
+    let arguments = Fingerprint::of(&json!({}));
+    let (request, beyond) = (key("alice", "run_calls", "k1"), key("alice", "run_calls", "k2"));
+    for key in [&request, &beyond] {
+        assert_eq!(store.begin(key, arguments).await.unwrap(), Begun::New);
+    }
+    let results = vec!["x".repeat(256 * 1024); 64];
+    let answer = json!(json!(results).to_string());
+    store.settle(&request, &answer).await.unwrap();
+    assert_eq!(store.begin(&request, arguments).await.unwrap(), Begun::Ended(answer));
+    let large = json!("x".repeat(32 * 1024 * 1024));
+    let refused = store.settle(&beyond, &large).await.err().unwrap();
+    assert_eq!(
+        refused.to_string(),
+        "a response may have 33554432 bytes at most: use a shorter one"
+    );
+    Ledger::settle(&store, &beyond, KeyEnd::Answered(large)).await.unwrap();
+    assert_eq!(store.begin(&beyond, arguments).await.unwrap(), Begun::Unknown);
+}
