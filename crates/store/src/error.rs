@@ -76,6 +76,16 @@ impl StoreError {
         }
     }
 
+    /// The same where the file is opened: there a disk without room for the index of the log has a
+    /// code of its own.
+    pub(crate) fn opening(path: &Path, error: rusqlite::Error) -> Self {
+        let code = error.sqlite_error().map(|error| error.extended_code);
+        if code == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE) {
+            return Self::Full { path: path.to_owned(), source: Arc::new(error) };
+        }
+        Self::of(path, error)
+    }
+
     pub(crate) fn file(path: &Path, error: io::Error) -> Self {
         Self::File { path: path.to_owned(), source: Arc::new(error) }
     }
@@ -118,5 +128,12 @@ mod tests {
         for (code, begin) in begins {
             assert!(told(code).starts_with(begin), "{}", told(code));
         }
+        let no_room = ffi::Error::new(ffi::SQLITE_IOERR_SHMSIZE);
+        let no_room = rusqlite::Error::SqliteFailure(no_room, None);
+        let opening = StoreError::opening(Path::new("crib.db"), no_room).to_string();
+        assert_eq!(
+            opening,
+            "the store `crib.db` is full: make room on its disk, or raise its limit"
+        );
     }
 }

@@ -78,7 +78,7 @@ pub(crate) fn writer(
     path: &Path,
     max_bytes: Option<u64>,
 ) -> Result<(Connection, usize), StoreError> {
-    let fault = |error| StoreError::of(path, error);
+    let fault = |error| StoreError::opening(path, error);
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(fault)?;
     let found = form(&connection, path)?;
     if !settings(&connection, max_bytes).map_err(fault)? {
@@ -109,7 +109,7 @@ fn connect(path: &Path, mode: OpenFlags) -> rusqlite::Result<Connection> {
 fn form(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
     let number = |pragma| {
         let value = connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
-        value.map_err(|error| StoreError::of(path, error))
+        value.map_err(|error| StoreError::opening(path, error))
     };
     let (application, found, schema) =
         (number("application_id")?, number("user_version")?, number("schema_version")?);
