@@ -30,6 +30,7 @@ mod listener;
 mod mcp;
 mod meaning;
 mod named;
+mod narrow;
 mod oracle;
 mod record;
 mod refusals;

@@ -1,0 +1,45 @@
+//! Tokens of one person, of which some open less than others.
+
+use serde_json::{Value, json};
+
+use super::keys::make;
+use super::support::{Answer, Serving, eventually};
+use crate::process::Folder;
+
+const CRIB: &str = "allow = [\"*\"]\n[[source]]\nid = \"basics\"\nprefix = \"\"\nbasics = true\n\
+                    [tool.hash_text]\neffect = \"write\"\n\
+                    [profile.careful]\nallow = [\"*\"]\nask = [\"hash_text\", \"calculate\"]\n\
+                    [profile.small]\nallow = [\"calculate\"]\n";
+
+/// A server that ann comes to with a key for everything and one that has this scope; and the file
+/// where the first has only that, too.
+fn serving(scope: &str) -> (Serving, [String; 2], String) {
+    let folder = Folder::new();
+    let ann = ["--tenant", "acme", "--subject", "ann", "--scope"];
+    let made = |name, scope| make(&folder, &[&[name], &ann[..], &[scope]].concat());
+    let ((all, first), (narrow, second)) = (made("all", "tools"), made("narrow", scope));
+    folder.write("crib.toml", &format!("{CRIB}{first}{second}"));
+    let narrowed = first.replace("\"tools\"", &format!("\"{scope}\""));
+    let narrowed = format!("{CRIB}{narrowed}{second}");
+    (Serving::start_in(folder, &[]), [all, narrow], narrowed)
+}
+
+fn hash(serving: &Serving, key: &str, more: &Value) -> Answer {
+    let mut body = json!({ "calls": [{ "name": "hash_text", "arguments": { "text": "a" } }] });
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    serving.ask_as(key, "POST", "/v1/calls", &body.to_string())
+}
+
+#[test]
+fn a_plan_is_there_for_the_scopes_that_it_was_made_with() {
+    for scope in ["tools:read", "profile:small"] {
+        let (serving, [all, narrow], narrowed) = serving(scope);
+        let plan = serving.ask_as(&all, "POST", "/v1/plan", "{}").json()["plan"].clone();
+        let under = |key: &str| hash(&serving, key, &json!({ "plan": plan }));
+        assert_eq!(under(&narrow).problem(), "404 unknown-plan");
+        assert_eq!(under(&all).json()["responses"][0]["outcome"], "done");
+        // A key that opens less than before has no plan from that time.
+        serving.folder.write("crib.toml", &narrowed);
+        assert!(eventually(|| under(&all).problem() == "404 unknown-plan"));
+    }
+}
