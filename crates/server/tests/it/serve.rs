@@ -32,6 +32,7 @@ mod meaning;
 mod named;
 mod narrow;
 mod oracle;
+mod plans;
 mod record;
 mod refusals;
 mod remote;
