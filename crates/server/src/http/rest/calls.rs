@@ -7,7 +7,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, header};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
-use toolcrib::{BatchOptions, Begun, Call, Host, LONGEST_KEY, OnceKey, Request, moment};
+use toolcrib::{BatchOptions, Begun, Call, Host, KeyEnd, LONGEST_KEY, OnceKey, Request, moment};
 
 use super::plan::{asked_dialect, names};
 use super::work::Work;
@@ -65,7 +65,10 @@ pub(crate) fn over() -> Problem {
 
 pub(crate) fn run(asked: Asked) -> Answered {
     Box::pin(async move {
-        let work = work(&asked)?;
+        let work = match work(&asked) {
+            Ok(work) => work,
+            Err(problem) => return before(&asked, problem).await,
+        };
         let streams = wants_events(&asked.headers);
         let key = key(&asked)?;
         if let Some(key) = &key
@@ -193,6 +196,28 @@ async fn begin(asked: &Asked, key: &OnceKey) -> Result<Option<Reply>, Problem> {
             Err(Problem::new(Kind::KeyConflict, detail))
         }
     }
+}
+
+/// What a request that cannot run now was answered before: plans end with their server, and the
+/// replies under keys do not. `problem`: what else there is to say.
+async fn before(asked: &Asked, problem: Problem) -> Result<Reply, Problem> {
+    // What was answered to a wider token is not for this one.
+    let lacks = problem.kind() == Kind::InsufficientScope;
+    let Some(key) = key(asked).ok().flatten().filter(|_| !lacks) else { return Err(problem) };
+    let executor = asked.house.replies.0.executor();
+    let ledger = executor.ledger();
+    let recorded = ledger.recorded(&key).await.map_err(|_| {
+        Problem::new(Kind::Unavailable, "the key cannot be looked up now: nothing ran")
+    })?;
+    if recorded == Begun::New {
+        return Err(problem);
+    }
+    if let Some(reply) = begin(asked, &key).await? {
+        return Ok(reply);
+    }
+    // It was forgotten meanwhile, and nothing runs under it.
+    let _ = ledger.settle(&key, KeyEnd::Free).await;
+    Err(problem)
 }
 
 fn replayed(bytes: Bytes) -> Reply {

@@ -112,3 +112,29 @@ fn who_goes_away_with_a_key_finds_the_answer_and_nobody_else_does() {
     let line = head("GET", "/v1/calls", &serving, &[&bearer(&other)]);
     assert_eq!(serving.send(&line, "").json()["calls"], json!([]));
 }
+
+#[test]
+fn a_key_is_answered_from_the_record_although_the_plan_went_with_its_server() {
+    let upstream = Upstream::start();
+    let serving = Serving::start_in(upstream.furnish_web(STORE), &[]);
+    let plan = serving.ask("POST", "/v1/plan", "{}").json()["plan"].clone();
+    let send = |serving: &Serving, key: &str, nonce: &str| {
+        let call = json!({ "name": "web__act", "arguments": { "how": "ok", "nonce": nonce } });
+        let body = json!({ "plan": plan, "calls": [call] }).to_string();
+        let key = format!("Idempotency-Key: {key}");
+        let lines = [&bearer(&serving.token), "Content-Type: application/json", &key];
+        serving.send(&head("POST", "/v1/calls", serving, &lines), &body)
+    };
+    let first = send(&serving, "k", "planned");
+    assert!(first.status == 200 && first.body.contains("planned"), "{first:?}");
+    let serving = killed(serving);
+    let again = send(&serving, "k", "planned");
+    assert_eq!((again.status, &again.body), (200, &first.body));
+    assert!(again.head.to_lowercase().contains("idempotency-replayed: true"), "{again:?}");
+    assert_eq!(send(&serving, "k", "other").problem(), "409 key-conflict");
+    // A key that is new is not used up by a request that cannot run.
+    for _ in 0..2 {
+        assert_eq!(send(&serving, "new", "planned").problem(), "404 unknown-plan");
+    }
+    assert_eq!((upstream.oracle.count("planned"), upstream.oracle.count("other")), (1, 0));
+}
