@@ -1,5 +1,6 @@
 //! How many requests are under way, in all and of one caller: what each of them may hold is
-//! bounded, so all are.
+//! bounded, so all are. Streams that listen go on for ever and hold little: they are counted apart,
+//! so that they keep nobody from calling, and by caller, so that nobody takes all connections.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
@@ -15,7 +16,7 @@ use super::problem::{Kind, Problem};
 pub(crate) struct Busy {
     /// Requests at the same time.
     most: usize,
-    /// Requests of one caller at the same time.
+    /// Requests of one caller at the same time, and as many streams that listen.
     per_caller: usize,
     now: Mutex<Now>,
 }
@@ -23,13 +24,24 @@ pub(crate) struct Busy {
 #[derive(Default)]
 struct Now {
     all: usize,
-    by_caller: HashMap<Who, usize, RandomState>,
+    by_caller: Counts,
+    listening: Counts,
 }
 
-/// A request that is under way.
+type Counts = HashMap<Who, usize, RandomState>;
+
+/// A request that is under way, or a stream that listens, until this is dropped.
 pub(crate) struct Place {
     busy: Arc<Busy>,
     who: Who,
+    kind: Stay,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stay {
+    /// A request, until it is answered.
+    Asks,
+    Listens,
 }
 
 /// The one who asks, whatever the token may do.
@@ -71,7 +83,20 @@ impl Busy {
         }
         now.all += 1;
         now.by_caller.insert(who.clone(), own + 1);
-        Ok(Place { busy: Arc::clone(self), who })
+        Ok(Place { busy: Arc::clone(self), who, kind: Stay::Asks })
+    }
+
+    pub(crate) fn listen(self: &Arc<Self>, caller: &Arc<Caller>) -> Result<Place, Problem> {
+        let who = Who(Arc::clone(caller));
+        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = now.listening.get(&who).copied().unwrap_or_default();
+        if own >= self.per_caller {
+            let most = self.per_caller;
+            let detail = format!("{most} streams of this caller listen: end one of them");
+            return Err(later(Kind::TooMany, detail));
+        }
+        now.listening.insert(who.clone(), own + 1);
+        Ok(Place { busy: Arc::clone(self), who, kind: Stay::Listens })
     }
 }
 
@@ -82,12 +107,21 @@ fn later(kind: Kind, detail: impl Into<String>) -> Problem {
 impl Drop for Place {
     fn drop(&mut self) {
         let mut now = self.busy.now.lock().unwrap_or_else(PoisonError::into_inner);
-        now.all -= 1;
-        if let Some(count) = now.by_caller.get_mut(&self.who) {
-            *count -= 1;
-            if *count == 0 {
-                now.by_caller.remove(&self.who);
+        match self.kind {
+            Stay::Listens => leave(&mut now.listening, &self.who),
+            Stay::Asks => {
+                now.all -= 1;
+                leave(&mut now.by_caller, &self.who);
             }
+        }
+    }
+}
+
+fn leave(counts: &mut Counts, who: &Who) {
+    if let Some(count) = counts.get_mut(who) {
+        *count -= 1;
+        if *count == 0 {
+            counts.remove(who);
         }
     }
 }

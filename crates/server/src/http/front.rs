@@ -7,9 +7,11 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Method, Request, header};
-use hyper::body::Incoming;
+use http_body_util::BodyExt;
+use hyper::body::{Body, Incoming};
 use toolcrib::Caller;
 use toolcrib::auth::{LOCAL, OPERATOR, Resource, enters, is_operator, needed};
 
@@ -17,11 +19,13 @@ use super::asked::{Asked, Query};
 use super::body;
 use super::house::House;
 use super::keys::{lacking, refused};
+use super::mcp;
 use super::names::single;
 use super::problem::{Kind, Problem};
 use super::reply::Reply;
 use super::routes::{Access, Route, find};
 use super::seen::Seen;
+use super::until::Until;
 use super::woken::Woken;
 
 /// By what name the log knows a request.
@@ -64,9 +68,14 @@ async fn admit(
     let caller = allowed(&house, &parts, route, &segments).await?;
     let query = Query::read(parts.uri.query().unwrap_or_default(), route.query)?;
     // What anybody may ask is answered at once, and also by a server that is full.
-    let _place = match route.access {
+    let place = match route.access {
         Access::Anybody => None,
         Access::Caller | Access::Operator => Some(house.busy.enter(&caller)?),
+    };
+    let listening = if route.path.starts_with("/mcp") && mcp::listens(&parts) {
+        Some((house.busy.listen(&caller)?, end_of(&house)))
+    } else {
+        None
     };
     let body = match route.body {
         Some(_) => {
@@ -78,7 +87,21 @@ async fn admit(
     let Parts { method, uri, headers, .. } = parts;
     let trace = seen.trace;
     let asked = Asked { house, method, uri, caller, segments, query, headers, body, trace };
-    Woken::new((route.answer)(asked)).await
+    let reply = Woken::new((route.answer)(asked)).await?;
+    if reply.body().size_hint().exact().is_some() {
+        return Ok(reply);
+    }
+    // What goes on after its head keeps its place, or goes on among those who listen.
+    let (place, end) = match listening {
+        Some((place, end)) => (Some(place), Some(end)),
+        None => (place, None),
+    };
+    Ok(reply.map(|body| Until { body, end, place }.boxed_unsync()))
+}
+
+/// When a stream that listens is over, if its client stays: with the server.
+fn end_of(house: &House) -> BoxFuture<'static, ()> {
+    Box::pin(house.stop.clone().cancelled_owned())
 }
 
 /// The caller, if it may take this route.

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::request::Parts;
 use http::{HeaderValue, Method, Request};
 use http_body_util::BodyExt;
 use serde_json::Value;
@@ -20,7 +21,6 @@ use super::asked::Asked;
 use super::keys::lacking;
 use super::problem::Problem;
 use super::routes::Answered;
-use super::until::Until;
 
 pub(crate) fn enter(asked: Asked) -> Answered {
     Box::pin(async move {
@@ -28,10 +28,6 @@ pub(crate) fn enter(asked: Asked) -> Answered {
         asked.permit(profile)?;
         further(&asked, profile)?;
         let Asked { house, method, uri, caller, segments, headers, body, trace, .. } = asked;
-        // A client that listens does so for ever. One of 2026-07-28 says it in a header, which
-        // must say what the body says.
-        let said = headers.get("mcp-method").map(HeaderValue::as_bytes);
-        let listens = method == Method::GET || said == Some(b"subscriptions/listen");
         let mut request = Request::new(body);
         *request.method_mut() = method;
         *request.uri_mut() = uri;
@@ -39,13 +35,15 @@ pub(crate) fn enter(asked: Asked) -> Answered {
         let profile = segments.into_iter().next();
         let guest = Guest { caller, profile, trace: Some(trace) };
         let reply = house.mcp.answer(guest, request).await;
-        let reply = reply.map(|body| body.map_err(Into::into).boxed_unsync());
-        if !listens {
-            return Ok(reply);
-        }
-        let end = Box::pin(house.stop.clone().cancelled_owned());
-        Ok(reply.map(|body| Until { body, end }.boxed_unsync()))
+        Ok(reply.map(|body| body.map_err(Into::into).boxed_unsync()))
     })
+}
+
+/// Whether a request at this door is one of a client that listens, which does so for ever. One of
+/// 2026-07-28 says it in a header, which must say what the body says.
+pub(crate) fn listens(head: &Parts) -> bool {
+    let said = head.headers.get("mcp-method").map(HeaderValue::as_bytes);
+    head.method == Method::GET || said == Some(b"subscriptions/listen")
 }
 
 /// How long whoever redeems a ticket too late waits for the end of the one that came first.

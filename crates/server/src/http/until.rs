@@ -1,18 +1,23 @@
-//! A body that ends when the server does: some streams have no end of their own.
+//! A body that goes on after its head: it holds the place of its request until its end, and where
+//! it has no end of its own, it ends when it is told to.
 
 use std::error::Error;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use hyper::body::{Body, Frame};
-use tokio_util::sync::WaitForCancellationFutureOwned;
 
+use super::busy::Place;
 use super::reply;
 
 pub(crate) struct Until {
     pub(crate) body: reply::Body,
-    pub(crate) end: Pin<Box<WaitForCancellationFutureOwned>>,
+    /// `None`: it has an end of its own.
+    pub(crate) end: Option<BoxFuture<'static, ()>>,
+    /// `None`: whoever asked needed none.
+    pub(crate) place: Option<Place>,
 }
 
 impl Body for Until {
@@ -23,9 +28,13 @@ impl Body for Until {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        match Pin::new(&mut self.body).poll_frame(cx) {
-            Poll::Pending => self.end.as_mut().poll(cx).map(|()| None),
-            ready @ Poll::Ready(_) => ready,
+        let frame = match (Pin::new(&mut self.body).poll_frame(cx), &mut self.end) {
+            (Poll::Pending, Some(end)) => end.as_mut().poll(cx).map(|()| None),
+            (polled, _) => polled,
+        };
+        if matches!(frame, Poll::Ready(None)) {
+            self.place = None;
         }
+        frame
     }
 }

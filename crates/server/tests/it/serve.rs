@@ -32,6 +32,7 @@ mod meaning;
 mod named;
 mod narrow;
 mod oracle;
+mod places;
 mod plans;
 mod record;
 mod refusals;

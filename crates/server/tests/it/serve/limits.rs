@@ -14,7 +14,7 @@ use crate::process::Folder;
 const BASICS: &str = "[[source]]\nid = \"basics\"\nprefix = \"\"\nbasics = true\n\n";
 
 /// A server with these bounds, and a tool `up__wait` that takes as long as it is told.
-fn serving(limits: &str) -> (Serving, hostile::Server) {
+pub(crate) fn serving(limits: &str) -> (Serving, hostile::Server) {
     let upstream = hostile::Server::start(&[]).unwrap();
     let folder = Folder::new();
     let up = format!(
