@@ -5,13 +5,16 @@ use std::time::SystemTime;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use toolcrib::store::{CallRecord, Cursor, Filter, Page, State, StoreError};
+use toolcrib::auth::is_operator;
+use toolcrib::config::LogLevel;
+use toolcrib::store::{CallRecord, Cursor, Filter, Page, State};
 
 use super::calls::over;
 use crate::http::asked::{Asked, Query};
 use crate::http::problem::{Kind, Problem};
 use crate::http::reply::json as reply;
 use crate::http::routes::Answered;
+use crate::telemetry::log;
 
 const DEFAULT_PAGE: usize = 50;
 pub(crate) const LARGEST_PAGE: usize = 500;
@@ -22,7 +25,10 @@ pub(crate) fn list(asked: Asked) -> Answered {
         let mut answer = json!({ "running": asked.house.running.of(&asked.caller), "calls": [] });
         if let Some(store) = &asked.house.store {
             let Wanted { filter, after, limit } = wanted;
-            let page = store.calls(&asked.caller, filter, after, limit).await.map_err(silent)?;
+            let page = store
+                .calls(&asked.caller, filter, after, limit)
+                .await
+                .map_err(|error| silent(&asked, error))?;
             put(&mut answer, &page, shown);
         }
         Ok(reply(&answer))
@@ -38,7 +44,10 @@ pub(crate) fn list_all(asked: Asked) -> Answered {
             let detail = "no record is kept: name a file for it under `[store]`";
             Problem::new(Kind::Unavailable, detail)
         })?;
-        let page = store.calls_of_all(filter, after, limit).await.map_err(silent)?;
+        let page = store
+            .calls_of_all(filter, after, limit)
+            .await
+            .map_err(|error| silent(&asked, error))?;
         let mut answer = json!({});
         put(&mut answer, &page, |call| {
             let mut row = shown(call);
@@ -90,7 +99,10 @@ pub(crate) fn show(asked: Asked) -> Answered {
             return Ok(reply(&batch));
         }
         let store = asked.house.store.as_ref().ok_or_else(over)?;
-        let call = store.call(&asked.caller, asked.segment()).await.map_err(silent)?;
+        let call = store
+            .call(&asked.caller, asked.segment())
+            .await
+            .map_err(|error| silent(&asked, error))?;
         Ok(reply(&shown(&call.ok_or_else(over)?)))
     })
 }
@@ -119,7 +131,17 @@ fn time(time: SystemTime) -> Option<String> {
     Timestamp::try_from(time).ok().map(|time| time.to_string())
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the form that `map_err` takes")]
-fn silent(error: StoreError) -> Problem {
-    Problem::new(Kind::Unavailable, error.to_string())
+/// Why the record does not answer is for the operator, as it names files of this machine.
+pub(super) fn silent(asked: &Asked, error: impl Into<anyhow::Error>) -> Problem {
+    let cause = noted(error);
+    let detail = "the record of calls cannot be read now: ask again later".to_owned();
+    Problem::new(Kind::Unavailable, if is_operator(&asked.caller) { cause } else { detail })
+}
+
+/// Puts into the log why the record does not answer, and gives it in words.
+pub(super) fn noted(error: impl Into<anyhow::Error>) -> String {
+    let cause = format!("{:#}", error.into());
+    let fields = json!({ "message": "the record does not answer", "cause": cause });
+    log::line(LogLevel::Warn, "store", fields);
+    cause
 }

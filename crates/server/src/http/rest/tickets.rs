@@ -6,11 +6,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolcrib::{
-    BatchOptions, Crib, Decision, Parked, Redemption, Response, Run, TicketError, TicketId,
+    BatchOptions, Caller, Crib, Decision, Parked, Redemption, Response, Run, TicketError, TicketId,
     canonical,
 };
 
+use super::ledger::{noted, silent};
 use super::plan::{asked_dialect, names};
+use super::work::told;
 use crate::http::asked::Asked;
 use crate::http::problem::{Kind, Problem};
 use crate::http::reply::json as reply;
@@ -51,7 +53,7 @@ enum Word {
 pub(crate) fn list(asked: Asked) -> Answered {
     Box::pin(async move {
         let open = asked.house.live.crib().tickets(&asked.caller).await;
-        let open = open.map_err(|error| Problem::new(Kind::Unavailable, error.to_string()))?;
+        let open = open.map_err(|error| silent(&asked, error))?;
         let tickets: Vec<_> = open.into_iter().map(shown).collect();
         Ok(reply(&json!({ "tickets": tickets })))
     })
@@ -93,7 +95,7 @@ pub(crate) fn decide(asked: Asked) -> Answered {
             match crib.redeem(Redemption { caller, ticket, decision, run, options }).await {
                 Err(TicketError::Used) => {
                     let recorded = crib.redeemed(caller, ticket, PATIENCE).await;
-                    Err(used(recorded.ok().flatten().as_ref()))
+                    Err(used(recorded.ok().flatten().as_ref(), caller))
                 }
                 decided => decided.map_err(|error| refused(&error)),
             }
@@ -101,7 +103,7 @@ pub(crate) fn decide(asked: Asked) -> Answered {
         let response = deciding.await.map_err(|_| {
             Problem::new(Kind::OutcomeUnknown, "the call broke off: look before you repeat it")
         })??;
-        let mut answer = json!({ "response": response.to_json() });
+        let mut answer = json!({ "response": told(&response, &asked.caller) });
         if let (Some(dialect), Value::Object(fields)) = (dialect, &mut answer) {
             fields.insert("messages".to_owned(), json!([dialect.late(&response)]));
         }
@@ -112,7 +114,7 @@ pub(crate) fn decide(asked: Asked) -> Answered {
 /// The crib under the profile that the request names, or else under that of the ticket.
 async fn room_of(asked: &Asked, body: &TicketBody, ticket: &TicketId) -> Result<Crib, Problem> {
     let parked = asked.house.live.crib().ticket(&asked.caller, ticket).await;
-    let parked = parked.map_err(|error| Problem::new(Kind::Unavailable, error.to_string()))?;
+    let parked = parked.map_err(|error| silent(asked, error))?;
     if let (Some(parked), Some(arguments)) = (&parked, &body.arguments)
         && !canonical::same(arguments, &parked.arguments.clone().into_value())
     {
@@ -129,10 +131,10 @@ async fn room_of(asked: &Asked, body: &TicketBody, ticket: &TicketId) -> Result<
 }
 
 /// A ticket that was redeemed before; who asks again is told what came of it.
-fn used(recorded: Option<&Response>) -> Problem {
+fn used(recorded: Option<&Response>, caller: &Caller) -> Problem {
     let problem = refused(&TicketError::Used);
     match recorded {
-        Some(response) => problem.telling("recorded", response.to_json()),
+        Some(response) => problem.telling("recorded", told(response, caller)),
         None => problem,
     }
 }
@@ -144,7 +146,10 @@ fn refused(error: &TicketError) -> Problem {
         | TicketError::Used
         | TicketError::Changed(_)
         | TicketError::Otherwise { .. } => Kind::TicketRefused,
-        TicketError::Ledger(_) => Kind::Unavailable,
+        TicketError::Ledger(fault) => {
+            noted(fault.clone());
+            Kind::Unavailable
+        }
     };
     Problem::new(kind, error.to_string())
 }

@@ -1,11 +1,16 @@
 //! A batch on its way from the request to the bytes of the reply.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use indexmap::IndexSet;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
+use toolcrib::auth::is_operator;
 use toolcrib::dialect::Dialect;
-use toolcrib::{BatchOptions, Call, Crib, Plan, Report, Response, ToolOutcome, Trace, Turn};
+use toolcrib::{
+    BatchOptions, Call, Caller, Crib, Plan, Report, Response, ToolOutcome, Trace, Turn,
+};
 
 use crate::http::running::Listing;
 
@@ -23,6 +28,8 @@ impl Work {
     pub(crate) async fn done(self, options: BatchOptions) -> Bytes {
         let options = BatchOptions { trace: Some(self.trace), ..options };
         let report = self.crib.run_with(&self.plan, self.calls, options).await;
+        let caller = Arc::clone(self.plan.caller());
+        let told_to_caller = |response: &Response| told(response, &caller);
         let mut run = self.plan.run().clone();
         let turn = match run.absorb(&report) {
             Turn::GoOn => "go_on",
@@ -31,7 +38,7 @@ impl Work {
         };
         let mut answer = json!({
             "id": self.listing.id,
-            "responses": report.responses.iter().map(Response::to_json).collect::<Vec<_>>(),
+            "responses": report.responses.iter().map(told_to_caller).collect::<Vec<_>>(),
             "tickets": report.responses.iter().filter_map(ticket).collect::<Vec<_>>(),
             "checks": checks(&report),
             "references": references(&report),
@@ -43,6 +50,18 @@ impl Work {
         }
         answer.to_string().into()
     }
+}
+
+/// A response as its caller is told it: what lies behind a failure is the operator's, as it may
+/// name files and addresses of this machine.
+pub(crate) fn told(response: &Response, caller: &Caller) -> Value {
+    let mut told = response.to_json();
+    if let Some(debug) = told.get_mut("debug").and_then(Value::as_object_mut)
+        && !is_operator(caller)
+    {
+        debug.remove("cause");
+    }
+    told
 }
 
 fn ticket(response: &Response) -> Option<Value> {

@@ -87,6 +87,28 @@ fn a_file_that_is_held_refuses_what_may_change_something_through_both_doors() {
     assert_eq!((upstream.oracle.count("after"), upstream.oracle.count("ticket")), (2, 1));
 }
 
+#[test]
+fn why_a_call_is_not_recorded_is_told_to_the_operator_alone() {
+    let upstream = Upstream::start();
+    let logged = format!("{STORE}[log]\nlevel = \"info\"\n");
+    let serving = Serving::start_in(upstream.furnish_web(&logged), &[]);
+    let other = serving.token_of("other");
+    let Some(holder) = Holder::of(&serving) else { return };
+    let told = |token: &str| {
+        let told = Door::Rest.call_as(&serving, token, &act("web__act", "ok", "held"));
+        assert!(unrecorded(&told), "{told:?}");
+        told.whole
+    };
+    let (operator, stranger) = (told(&serving.token), told(&other));
+    let cause = operator["debug"]["cause"].as_str().unwrap();
+    assert!(cause.contains("crib.db"), "{operator}");
+    assert!(!stranger.to_string().contains("crib.db"), "{stranger}");
+    assert_eq!((&stranger["debug"]["cause"], &stranger["text"]), (&json!(null), &operator["text"]));
+    drop(holder);
+    let of_other = |line: &str| line.contains("caller=other") && line.contains("crib.db");
+    assert!(eventually(|| serving.told.lock().unwrap().lines().any(of_other)));
+}
+
 /// What `/readyz` says to a stranger.
 fn readiness(serving: &Serving) -> (u16, serde_json::Value) {
     let answer = serving.send(&head("GET", "/readyz", serving, &[]), "");
