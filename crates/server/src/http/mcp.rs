@@ -20,6 +20,7 @@ use toolcrib::{
 use super::asked::Asked;
 use super::keys::lacking;
 use super::problem::Problem;
+use super::rest::tickets::{decides, enters};
 use super::routes::Answered;
 
 pub(crate) fn enter(asked: Asked) -> Answered {
@@ -137,6 +138,13 @@ impl House for Shown {
     fn redeem(&self, claim: Claim) -> BoxFuture<'static, Result<Response, TicketError>> {
         let crib = self.crib(claim.profile.as_deref());
         Box::pin(async move {
+            // A token that could not have made the call does not use the ticket up.
+            if reach(&claim.caller, claim.profile.as_deref()) != Reach::All {
+                let parked = crib.ticket(&claim.caller, &claim.ticket).await?;
+                if parked.is_some_and(|parked| !decides(&crib, &claim.caller, &parked)) {
+                    return Err(TicketError::Unknown);
+                }
+            }
             let Claim { caller, ticket, decision, options, .. } = claim;
             let run = &Run::default();
             let redemption =
@@ -160,7 +168,10 @@ impl House for Shown {
         ticket: &'a TicketId,
     ) -> BoxFuture<'a, Result<Option<Parked>, LedgerError>> {
         let crib = self.crib(None);
-        Box::pin(async move { crib.ticket(caller, ticket).await })
+        Box::pin(async move {
+            let parked = crib.ticket(caller, ticket).await?;
+            Ok(parked.filter(|parked| enters(caller, parked)))
+        })
     }
 
     fn changed(&self) -> BoxFuture<'static, ()> {

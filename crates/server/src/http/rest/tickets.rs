@@ -5,15 +5,17 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use toolcrib::auth::{Reach, Resource, needed, reach};
 use toolcrib::{
-    BatchOptions, Caller, Crib, Decision, Parked, Redemption, Response, Run, TicketError, TicketId,
-    canonical,
+    BatchOptions, Caller, Crib, Decision, Effect, Parked, Redemption, Response, Run, TicketError,
+    TicketId, canonical,
 };
 
 use super::ledger::{noted, silent};
 use super::plan::{asked_dialect, names};
 use super::work::told;
 use crate::http::asked::Asked;
+use crate::http::keys::lacking;
 use crate::http::problem::{Kind, Problem};
 use crate::http::reply::json as reply;
 use crate::http::routes::Answered;
@@ -54,7 +56,8 @@ pub(crate) fn list(asked: Asked) -> Answered {
     Box::pin(async move {
         let open = asked.house.live.crib().tickets(&asked.caller).await;
         let open = open.map_err(|error| silent(&asked, error))?;
-        let tickets: Vec<_> = open.into_iter().map(shown).collect();
+        let entered = open.into_iter().filter(|parked| enters(&asked.caller, parked));
+        let tickets: Vec<_> = entered.map(shown).collect();
         Ok(reply(&json!({ "tickets": tickets })))
     })
 }
@@ -115,6 +118,13 @@ pub(crate) fn decide(asked: Asked) -> Answered {
 async fn room_of(asked: &Asked, body: &TicketBody, ticket: &TicketId) -> Result<Crib, Problem> {
     let parked = asked.house.live.crib().ticket(&asked.caller, ticket).await;
     let parked = parked.map_err(|error| silent(asked, error))?;
+    if let Some(parked) = &parked
+        && !decides(asked.house.live.crib(), &asked.caller, parked)
+    {
+        let profile = parked.profile.as_deref();
+        let resource = profile.map_or(Resource::Whole, Resource::Profile);
+        return Err(lacking(&asked.house.guard.access(), resource, &needed(profile)));
+    }
     if let (Some(parked), Some(arguments)) = (&parked, &body.arguments)
         && !canonical::same(arguments, &parked.arguments.clone().into_value())
     {
@@ -128,6 +138,25 @@ async fn room_of(asked: &Asked, body: &TicketBody, ticket: &TicketId) -> Result<
     asked.permit(profile.as_deref())?;
     let gone = "the profile that the call was made under is gone: make the call again";
     asked.crib(profile.as_deref()).map_err(|_| Problem::new(Kind::TicketRefused, gone))
+}
+
+/// Whether a token gets into the profile of a ticket: the same person may have others that do.
+pub(crate) fn enters(caller: &Caller, parked: &Parked) -> bool {
+    reach(caller, parked.profile.as_deref()) > Reach::Nothing
+}
+
+/// Whether a token may say yes or no to a call, which uses the ticket up: only one that could have
+/// made the call. What cannot be looked up any more is taken for a tool that writes.
+pub(crate) fn decides(crib: &Crib, caller: &Caller, parked: &Parked) -> bool {
+    match reach(caller, parked.profile.as_deref()) {
+        Reach::Nothing => false,
+        Reach::All => true,
+        Reach::Reads => {
+            let catalog = crib.catalog();
+            let tool = catalog.get(parked.tool.as_str());
+            tool.is_some_and(|tool| tool.spec.effect == Effect::Read)
+        }
+    }
 }
 
 /// A ticket that was redeemed before; who asks again is told what came of it.

@@ -49,7 +49,7 @@ fn mcp(serving: &Serving, key: &str, path: &str, method: &str, mut params: Value
 }
 
 /// The scope that a refusal asks for.
-fn asked_for(answer: &Answer) -> String {
+pub(crate) fn asked_for(answer: &Answer) -> String {
     assert_eq!(answer.problem(), "403 insufficient-scope", "{answer:?}");
     let challenge = answer.head.lines().find_map(|line| {
         let (name, value) = line.split_once(": ")?;

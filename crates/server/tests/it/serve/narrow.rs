@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::keys::make;
+use super::keys::{asked_for, make};
 use super::support::{Answer, Serving, eventually};
 use crate::process::Folder;
 
@@ -42,4 +42,49 @@ fn a_plan_is_there_for_the_scopes_that_it_was_made_with() {
         serving.folder.write("crib.toml", &narrowed);
         assert!(eventually(|| under(&all).problem() == "404 unknown-plan"));
     }
+}
+
+fn park(serving: &Serving, key: &str, name: &str) -> String {
+    let arguments = match name {
+        "calculate" => json!({ "expression": "6*7" }),
+        _ => json!({ "text": "a" }),
+    };
+    let body = json!({ "profile": "careful", "calls": [{ "name": name, "arguments": arguments }] });
+    let answer = serving.ask_as(key, "POST", "/v1/calls", &body.to_string()).json();
+    answer["tickets"][0]["ticket"].as_str().unwrap().to_owned()
+}
+
+fn decide(serving: &Serving, key: &str, ticket: &str, body: &Value) -> Answer {
+    serving.ask_as(key, "POST", &format!("/v1/tickets/{ticket}"), &body.to_string())
+}
+
+#[test]
+fn a_ticket_is_decided_and_used_up_by_a_token_that_could_have_made_the_call() {
+    for (scope, seen) in [("tools:read", 1), ("profile:small", 0)] {
+        let (serving, [all, narrow], _) = serving(scope);
+        let ticket = park(&serving, &all, "hash_text");
+        for more in [json!({}), json!({ "profile": "careful" }), json!({ "profile": "small" })] {
+            for word in ["approve", "deny"] {
+                let mut body = json!({ "decision": word });
+                body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+                let refused = decide(&serving, &narrow, &ticket, &body);
+                assert_eq!(asked_for(&refused), "profile:careful", "{body}");
+            }
+        }
+        let open = |key: &str| {
+            let open = serving.ask_as(key, "GET", "/v1/tickets", "").json()["tickets"].clone();
+            open.as_array().unwrap().len()
+        };
+        assert_eq!((open(&all), open(&narrow)), (1, seen), "{scope}");
+        let approved = decide(&serving, &all, &ticket, &json!({ "decision": "approve" }));
+        assert_eq!(approved.json()["response"]["outcome"], "done", "{approved:?}");
+    }
+}
+
+#[test]
+fn a_token_that_reads_decides_a_ticket_of_what_reads() {
+    let (serving, [_, reads], _) = serving("tools:read");
+    let ticket = park(&serving, &reads, "calculate");
+    let approved = decide(&serving, &reads, &ticket, &json!({ "decision": "approve" }));
+    assert_eq!(approved.json()["response"]["outcome"], "done", "{approved:?}");
 }
