@@ -15,7 +15,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use toolcrib::config::{LogForm, LogLevel};
-use toolcrib::{ErrorKind, Over, ToolOutcome};
+use toolcrib::{ErrorKind, Over, ToolError, ToolOutcome};
 
 use super::figures::outcome;
 use super::library;
@@ -142,8 +142,13 @@ pub(super) fn call(call: &Over<'_>, took: Duration) {
         return;
     }
     let cause = match call.outcome {
-        ToolOutcome::Failed(error) => error.causes().map(|causes| cut_to(&causes, LONGEST_CAUSE)),
-        ToolOutcome::Done(_) | ToolOutcome::Denied { .. } | ToolOutcome::Pending(_) => None,
+        ToolOutcome::Failed(error) if is_ours(error) || is_on(LogLevel::Debug) => {
+            error.causes().map(|causes| cut_to(&causes, LONGEST_CAUSE))
+        }
+        ToolOutcome::Failed(_)
+        | ToolOutcome::Done(_)
+        | ToolOutcome::Denied { .. }
+        | ToolOutcome::Pending(_) => None,
     };
     let spec = call.tool.map(|tool| &tool.spec);
     let fields = json!({
@@ -162,6 +167,14 @@ pub(super) fn call(call: &Over<'_>, took: Duration) {
         "cause": cause,
     });
     line(level, "call", fields);
+}
+
+/// Whether the causes of a failure are in our own words: the line broke, say. What a tool or a
+/// server says of its failure may repeat the arguments of the call, which are for no log.
+fn is_ours(error: &ToolError) -> bool {
+    let kind = error.kind;
+    let is_of_the_way = kind.passes() || kind == ErrorKind::Timeout;
+    is_of_the_way && kind != ErrorKind::RateLimited && error.refusal.is_none()
 }
 
 fn microseconds(duration: Duration) -> u64 {

@@ -15,6 +15,7 @@ mod crib;
 mod crowd;
 mod desk;
 mod doors;
+mod echo;
 mod errands;
 mod figures;
 mod finding;
