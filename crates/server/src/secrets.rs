@@ -1,8 +1,10 @@
-//! What must stand in nothing that is printed or logged.
+//! What must stand in nothing that is printed, logged or left behind.
 
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
+use anyhow::{Context as _, Result};
+use rustix::process::{Resource, Rlimit, setrlimit};
 use serde_json::Value;
 use toolcrib::{Redactor, Secrets};
 
@@ -20,6 +22,13 @@ pub(crate) fn learned() -> Secrets {
 /// Masks what these know from now on. Whoever takes one out has the rest learn what it knew.
 pub(crate) fn keep(known: Vec<Arc<Redactor>>) {
     *KNOWN.write().unwrap_or_else(PoisonError::into_inner) = known;
+}
+
+/// Has the system write no image of this process into a file when it breaks, nor of the programs
+/// that it starts: the secrets stand in it.
+pub(crate) fn stay_in_memory() -> Result<()> {
+    let none = Rlimit { current: Some(0), maximum: Some(0) };
+    setrlimit(Resource::Core, none).context("cannot keep core dumps from being written")
 }
 
 /// What was learned first: it may hold another secret, and would not be known without it.

@@ -26,6 +26,7 @@ use crate::telemetry::{Telemetry, export};
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) fn mcp(global: &Global, output: &Output, file: Option<&PathBuf>) -> Result<End> {
+    secrets::stay_in_memory()?;
     let file = Configuration::open(file.or(global.config.as_ref()), output)?;
     global.start_log(file.checked.log)?;
     let telemetry = Arc::new(Telemetry::open(&file.checked)?);

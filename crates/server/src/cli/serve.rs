@@ -40,6 +40,7 @@ const LAST_WISHES: Duration = Duration::from_secs(10);
 pub(super) const LAST_SPANS: Duration = Duration::from_secs(3);
 
 pub(super) fn serve(global: &Global, output: &Output, words: &ServeWords) -> Result<End> {
+    secrets::stay_in_memory()?;
     let file = Configuration::open(words.file.as_ref().or(global.config.as_ref()), output)?;
     global.start_log(file.checked.log)?;
     let telemetry = Arc::new(Telemetry::open(&file.checked)?);

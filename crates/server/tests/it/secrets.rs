@@ -179,3 +179,23 @@ fn a_command_that_is_told_to_end_leaves_no_program_behind() {
         assert!(!ran.out.contains("it lives"), "{ran:?}");
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_serves_writes_no_image_of_itself_when_it_breaks() {
+    let folder = Folder::new();
+    let limits = |command: &str| {
+        let line = format!(
+            "ulimit -S -c \"$(ulimit -H -c)\"; mkfifo keys; toolcrib {command} < keys > out 2> err & \
+             exec 3> keys; n=0; until grep -q 'core file size *0 *0 ' /proc/$!/limits || \
+             [ $((n += 1)) -gt 100 ]; do sleep 0.1; done; grep 'core file size' /proc/$!/limits; \
+             exec 3>&-; kill $!; wait; rm keys"
+        );
+        shell(&folder, &line).out
+    };
+    for command in ["serve --listen 127.0.0.1:0", "mcp"] {
+        let told = limits(command);
+        let words: Vec<_> = told.split_whitespace().collect();
+        assert_eq!(words, ["Max", "core", "file", "size", "0", "0", "bytes"], "{command}: {told}");
+    }
+}
