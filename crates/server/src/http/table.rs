@@ -47,7 +47,11 @@ pub(crate) static ROUTES: &[Route] = &[
             text("category", "Only tools of this category."),
             text("action", "Only tools of this action."),
             text("source", "Only tools of this source."),
-            text("effect", "Only tools of this effect: `read`, `write` or `destroy`."),
+            Parameter {
+                name: "effect",
+                about: "Only tools of this effect.",
+                takes: Takes::OneOf(&["read", "write", "destroy"]),
+            },
             PROFILE,
             limit(tools::LARGEST_PAGE),
             text("cursor", "Where the page before ended: its `cursor`."),

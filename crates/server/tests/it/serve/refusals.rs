@@ -243,3 +243,16 @@ fn without_a_token_by_wish_a_wrong_one_is_still_refused() {
     let tools: Value = serving.send(&head("GET", "/v1/tools", &serving, &[]), "").json();
     assert!(tools["total"].as_u64().unwrap() > 5);
 }
+
+#[test]
+fn an_effect_that_there_is_none_of_is_told_with_those_that_there_are() {
+    let serving = Serving::start(&[]);
+    let ask = |effect: &str| serving.ask("GET", &format!("/v1/tools?effect={effect}"), "");
+    for effect in ["foo", "", "read,write"] {
+        let refused = ask(effect);
+        assert_eq!(refused.problem(), "400 invalid-query", "{effect}");
+        let detail = "`effect` is none of [read, write, destroy]";
+        assert_eq!(refused.json()["detail"], detail);
+    }
+    assert!(ask("read").json()["total"].as_u64().unwrap() > 0);
+}
