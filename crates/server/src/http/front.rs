@@ -9,7 +9,7 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use http::request::Parts;
-use http::{HeaderName, HeaderValue, Method, Request, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use toolcrib::Caller;
@@ -73,7 +73,8 @@ async fn admit(
         Access::Caller | Access::Operator => Some(house.busy.enter(&caller)?),
     };
     let listening = if route.path.starts_with("/mcp") && mcp::listens(&parts) {
-        Some((house.busy.listen(&caller)?, end_of(&house)))
+        let place = house.busy.listen(&caller)?;
+        Some((place, end_of(&house, route, &segments, (&parts.headers, &caller))))
     } else {
         None
     };
@@ -99,9 +100,22 @@ async fn admit(
     Ok(reply.map(|body| Until { body, end, place }.boxed_unsync()))
 }
 
-/// When a stream that listens is over, if its client stays: with the server.
-fn end_of(house: &House) -> BoxFuture<'static, ()> {
-    Box::pin(house.stop.clone().cancelled_owned())
+/// When a stream that listens is over, if its client stays: with the server, and once what it
+/// presented does not make it the caller any more that it was.
+fn end_of(
+    house: &Arc<House>,
+    route: &'static Route,
+    segments: &[String],
+    (headers, caller): (&HeaderMap, &Arc<Caller>),
+) -> BoxFuture<'static, ()> {
+    let presented = headers.get(header::AUTHORIZATION).cloned();
+    let presented = presented.map(|value| (header::AUTHORIZATION, value)).into_iter().collect();
+    let (house, segments, caller) = (Arc::clone(house), segments.to_vec(), Arc::clone(caller));
+    Box::pin(async move {
+        let presented: HeaderMap = presented;
+        let revoked = house.guard.refuses(&presented, route.resource(&segments), &caller);
+        house.stop.run_until_cancelled(revoked).await;
+    })
 }
 
 /// The caller, if it may take this route.

@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use http::{HeaderMap, HeaderValue, header};
 use sha2::{Digest, Sha256};
+use tokio::sync::watch;
 use toolcrib::Caller;
 use toolcrib::auth::{Access, AccessSettings, Challenge, KEY_PREFIX, LOCAL, Refusal, Resource};
 
@@ -23,8 +24,11 @@ pub(crate) struct Guard {
     scopes: Vec<String>,
     /// Whether a request without a token is one of the local person.
     open: bool,
+    /// Tells of each change of what is accepted.
+    changes: watch::Sender<()>,
 }
 
+#[derive(PartialEq)]
 struct Known {
     caller: Arc<Caller>,
     digest: [u8; 32],
@@ -32,7 +36,13 @@ struct Known {
 
 impl Guard {
     pub(crate) fn new(scopes: &[String], open: bool) -> Self {
-        Self { known: RwLock::default(), access: RwLock::default(), scopes: scopes.to_vec(), open }
+        Self {
+            known: RwLock::default(),
+            access: RwLock::default(),
+            scopes: scopes.to_vec(),
+            open,
+            changes: watch::Sender::default(),
+        }
     }
 
     /// From now on these are the tokens of this machine.
@@ -41,13 +51,20 @@ impl Guard {
             let digest = Sha256::digest(key.token.expose().as_bytes()).into();
             Known { caller: self.named(&key.name), digest }
         });
-        *self.known.write().unwrap_or_else(PoisonError::into_inner) = known.collect();
+        let known: Vec<_> = known.collect();
+        let mut before = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        // They are read each second, and seldom are others.
+        if *before != known {
+            *before = known;
+            self.changes.send_replace(());
+        }
     }
 
     /// From now on this is what the configuration says.
     pub(crate) fn admit(&self, settings: AccessSettings) {
         let mut access = self.access.write().unwrap_or_else(PoisonError::into_inner);
         *access = Arc::new(Access::new(settings, Some(&access)));
+        self.changes.send_replace(());
     }
 
     pub(crate) fn access(&self) -> Arc<Access> {
@@ -84,6 +101,25 @@ impl Guard {
             Err(Refusal::Unavailable) => {
                 let detail = "the keys of the issuer are not to be had now: try again later";
                 Err(Problem::new(Kind::Unavailable, detail).with(header::RETRY_AFTER, LATER))
+            }
+        }
+    }
+
+    /// Waits until what these headers present does not make this caller any more: it was taken out,
+    /// or opens something else.
+    pub(crate) async fn refuses(
+        &self,
+        headers: &HeaderMap,
+        resource: Resource<'_>,
+        caller: &Caller,
+    ) {
+        let mut changes = self.changes.subscribe();
+        loop {
+            let now = self.caller(headers, resource).await;
+            // The sender is ours: there is always another change to wait for.
+            if !matches!(now, Ok(Some(now)) if *now == *caller) || changes.changed().await.is_err()
+            {
+                return;
             }
         }
     }

@@ -38,6 +38,7 @@ mod plans;
 mod record;
 mod refusals;
 mod remote;
+mod revoked;
 mod routes;
 mod schemathesis;
 pub(crate) mod script;
