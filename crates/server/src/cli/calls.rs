@@ -35,18 +35,17 @@ pub(super) fn calls(global: &Global, output: &Output, words: &CallsWords) -> Res
     let mut next = seen.get("next").and_then(Value::as_u64).unwrap_or_default();
     tell(output, &seen)?;
     let mut beats = 0_u32;
-    remote.follow(|| {
-        let seen =
-            remote.ask(Method::GET, &format!("/v1/activity?after={next}&limit=500"), None)?;
+    let page = |next: u64| format!("/v1/activity?after={next}&limit=500");
+    remote.follow(page(next), |seen| {
         next = seen.get("next").and_then(Value::as_u64).unwrap_or(next);
-        tell(output, &seen)?;
+        tell(output, seen)?;
         beats = beats.wrapping_add(1);
         if beats.is_multiple_of(4) && output.is_watched() {
-            for call in items(&seen, "running").filter(|call| took(call) > LONG) {
+            for call in items(seen, "running").filter(|call| took(call) > LONG) {
                 output.note(&format!("{} {}", text(call, "tool"), running(call)));
             }
         }
-        Ok(())
+        Ok(page(next))
     })
 }
 

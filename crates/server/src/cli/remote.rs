@@ -1,6 +1,7 @@
 //! A running server, asked over its REST door with the token of this machine.
 
 use std::path::Path;
+use std::pin::pin;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -47,20 +48,30 @@ impl Remote {
         self.runtime.block_on(self.asked(method, path, body))
     }
 
-    /// Looks again and again until a person has seen enough.
-    pub(super) fn follow(&self, mut look: impl FnMut() -> Result<()>) -> Result<End> {
-        loop {
-            look()?;
-            let told = self.runtime.block_on(async {
-                tokio::select! {
-                    heard = told_to_end() => heard.map(|()| true),
-                    () = tokio::time::sleep(BEAT) => Ok(false),
-                }
-            });
-            if told? {
-                return Ok(End::Interrupted);
+    /// Looks again and again until a person has seen enough. `tell` is given what a look at `path`
+    /// found, and says where to look next.
+    pub(super) fn follow(
+        &self,
+        mut path: String,
+        mut tell: impl FnMut(&Value) -> Result<String>,
+    ) -> Result<End> {
+        self.runtime.block_on(async {
+            // One for the whole time: another would not know of what a person pressed before it.
+            let mut told = pin!(told_to_end());
+            loop {
+                let look = async {
+                    let seen = self.asked(Method::GET, &path, None).await?;
+                    let next = tell(&seen)?;
+                    tokio::time::sleep(BEAT).await;
+                    anyhow::Ok(next)
+                };
+                path = tokio::select! {
+                    biased;
+                    heard = &mut told => return heard.map(|()| End::Interrupted).map_err(Into::into),
+                    next = look => next?,
+                };
             }
-        }
+        })
     }
 
     async fn asked(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value> {

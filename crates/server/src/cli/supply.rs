@@ -24,8 +24,7 @@ pub(super) fn sources(global: &Global, output: &Output, words: &SourcesWords) ->
         let loaded = answer.get("loaded").and_then(Value::as_bool).unwrap_or_default();
         return Ok(if loaded { End::Done } else { End::Failed });
     }
-    let ask = || remote.ask(Method::GET, "/v1/sources", None);
-    let first = ask()?;
+    let first = remote.ask(Method::GET, SOURCES, None)?;
     if !words.follow {
         if output.json {
             output.value(&first)?;
@@ -40,8 +39,8 @@ pub(super) fn sources(global: &Global, output: &Output, words: &SourcesWords) ->
         return Ok(End::Done);
     }
     let mut before = Vec::new();
-    remote.follow(|| {
-        let now: Vec<_> = items(&ask()?).map(known).collect();
+    remote.follow(SOURCES.to_owned(), |seen| {
+        let now: Vec<_> = items(seen).map(known).collect();
         for state in now.iter().filter(|state| !before.contains(*state)) {
             if output.json {
                 output.line(state)?;
@@ -50,10 +49,11 @@ pub(super) fn sources(global: &Global, output: &Output, words: &SourcesWords) ->
             }
         }
         before = now;
-        Ok(())
+        Ok(SOURCES.to_owned())
     })
 }
 
+const SOURCES: &str = "/v1/sources";
 const HEADINGS: [&str; 5] = ["SOURCE", "STATE", "TOOLS", "AGE", "ERROR"];
 
 fn items(answer: &Value) -> impl Iterator<Item = &Value> {

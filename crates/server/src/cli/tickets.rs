@@ -45,8 +45,7 @@ pub(super) fn tickets(global: &Global, output: &Output, words: &TicketsWords) ->
 }
 
 fn list(remote: &Remote, output: &Output, follows: bool) -> Result<End> {
-    let ask = || remote.ask(Method::GET, "/v1/tickets", None);
-    let open = ask()?;
+    let open = remote.ask(Method::GET, TICKETS, None)?;
     if output.json && !follows {
         output.value(&open)?;
         return Ok(End::Done);
@@ -59,8 +58,13 @@ fn list(remote: &Remote, output: &Output, follows: bool) -> Result<End> {
         }
         return Ok(End::Done);
     }
-    remote.follow(|| show(output, &ask()?, &mut told))
+    remote.follow(TICKETS.to_owned(), |open| {
+        show(output, open, &mut told)?;
+        Ok(TICKETS.to_owned())
+    })
 }
+
+const TICKETS: &str = "/v1/tickets";
 
 /// Tells of those that were not told of before; what is gone is forgotten.
 fn show(output: &Output, open: &Value, told: &mut BTreeSet<String>) -> Result<()> {

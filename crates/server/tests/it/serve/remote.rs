@@ -132,3 +132,44 @@ fn without_a_server_or_a_token_the_cure_is_told() {
     let ran = run(&["calls", "--url", "http://127.0.0.1:9"]);
     assert!(ran.code == 2 && ran.err.contains("start one with `toolcrib serve`"), "{ran:?}");
 }
+
+/// A server that answers the first question, and the others never.
+#[cfg(unix)]
+fn falling_silent() -> String {
+    use std::io::{Read as _, Write as _};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        let mut kept = Vec::new();
+        for mut stream in listener.incoming().flatten() {
+            if kept.is_empty() {
+                let _ = stream.read(&mut [0; 4096]);
+                let body = r#"{"running":[],"calls":[],"tickets":[],"sources":[],"next":1}"#;
+                let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close";
+                let _ = write!(stream, "{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+                let _ = stream.shutdown(std::net::Shutdown::Write);
+            }
+            kept.push(stream);
+        }
+    });
+    url
+}
+
+#[cfg(unix)]
+#[test]
+fn whoever_follows_a_server_that_falls_silent_can_stop() {
+    let folder = Folder::new();
+    let environment = state(&folder);
+    run_in(&folder, &["token"], &[("XDG_STATE_HOME", environment.as_str())]);
+    for what in ["calls", "tickets", "sources"] {
+        let url = falling_silent();
+        let line = format!(
+            "export XDG_STATE_HOME={environment}; toolcrib {what} --follow --url {url} & \
+             sleep 3; kill -INT $!; wait $!; echo \"ended with $?\""
+        );
+        let began = std::time::Instant::now();
+        let ran = crate::process::shell(&folder, &line);
+        assert!(ran.out.ends_with("ended with 130\n"), "{what}: {ran:?}");
+        assert!(began.elapsed() < std::time::Duration::from_secs(10), "{what}");
+    }
+}
