@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use tokio::time::Instant;
-use toolcrib_core::{Arguments, CallContext, Redactor, ToolError, ToolOutcome, Trace};
+use toolcrib_core::{Arguments, CallContext, Effect, Redactor, ToolError, ToolOutcome, Trace};
 use toolcrib_egress::{Body, Request, Timeouts};
 use url::Url;
 
@@ -65,7 +65,7 @@ impl Api {
         context: &CallContext,
     ) -> ToolOutcome {
         draft.headers.extend(self.headers.clone());
-        if let Some(name) = self.idempotency_header.clone().filter(|_| !only_reads(&draft.method)) {
+        if let Some(name) = self.idempotency_header.clone().filter(|_| !is_safe(&draft.method)) {
             // The same in every attempt of the call, so that the API can tell a repetition.
             if let Ok(key) = HeaderValue::from_str(&context.key().to_string()) {
                 draft.headers.insert(name, key);
@@ -139,19 +139,20 @@ impl Api {
         let base = self.server.of(operation.server.as_deref());
         let url = draft.url(&base)?;
         let errand = errand::begin(operation, (&draft.method, &url), context);
-        let answered = self.carry(draft, url, (context, errand.trace())).await;
+        let reads = operation.effect.map(|effect| effect == Effect::Read);
+        let reads = reads.unwrap_or_else(|| is_safe(&draft.method));
+        let answered = self.carry((draft, reads), url, (context, errand.trace())).await;
         errand::end(errand, &answered);
         answered
     }
 
-    /// `place`: what the request says of where it stands.
+    /// `only_reads`: it cannot change anything. `place`: what the request says of where it stands.
     async fn carry(
         &self,
-        draft: Draft,
+        (draft, only_reads): (Draft, bool),
         url: Url,
         (context, place): (&CallContext, Option<Trace>),
     ) -> Result<Answer, ToolError> {
-        let only_reads = only_reads(&draft.method);
         let has_body = draft.method != Method::HEAD;
         let left = context.deadline().saturating_duration_since(Instant::now());
         let total = self.timeout.min(left);
@@ -214,7 +215,7 @@ fn masking(tokens: &[Given]) -> Option<Arc<Redactor>> {
 }
 
 /// What the protocol itself calls safe.
-fn only_reads(method: &Method) -> bool {
+fn is_safe(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
 }
 

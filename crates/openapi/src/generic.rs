@@ -54,6 +54,7 @@ pub(crate) fn operation<'a>(schemes: impl Iterator<Item = &'a String>) -> Operat
     Operation {
         key: "request".to_owned(),
         method: Method::POST,
+        effect: None,
         path: Vec::new(),
         query: Vec::new(),
         parameters: Vec::new(),

@@ -2,6 +2,7 @@
 
 use http::Method;
 use serde_json::Value;
+use toolcrib_core::Effect;
 
 /// An operation with all references followed.
 #[derive(Debug, Clone, PartialEq)]
@@ -9,6 +10,8 @@ pub(crate) struct Operation {
     /// Its id, else `METHOD /path`: how an operator names it.
     pub(crate) key: String,
     pub(crate) method: Method,
+    /// What it does to the world; `None`: the method of each request tells.
+    pub(crate) effect: Option<Effect>,
     pub(crate) path: Vec<Segment>,
     /// The query that the path of the document ends with: part of every request, and no argument
     /// adds to its names.

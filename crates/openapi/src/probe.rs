@@ -85,6 +85,7 @@ fn operation(choice: &[u8]) -> Operation {
     Operation {
         key: "probe".to_owned(),
         method: Method::POST,
+        effect: None,
         path: vec![
             Segment(vec![text("fixed")]),
             Segment(vec![filled("path0")]),

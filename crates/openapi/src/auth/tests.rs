@@ -21,6 +21,7 @@ fn operation(security: &[&[&str]]) -> Operation {
     let names = |names: &&[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     Operation {
         key: "x".to_owned(),
+        effect: None,
         method: Method::GET,
         path: Vec::new(),
         query: Vec::new(),

@@ -59,6 +59,7 @@ fn operation(method: Method, security: &[&str]) -> Operation {
     Operation {
         key: "x".to_owned(),
         method,
+        effect: None,
         path: vec![Segment(vec![Piece::Text("x".to_owned())])],
         query: Vec::new(),
         parameters: Vec::new(),
@@ -318,6 +319,29 @@ async fn a_broken_line_is_told_by_what_was_sent() {
     let unsent = one(api(&nobody, &nobody, &[]), Method::POST, &[]).await;
     assert_eq!(kind(&unsent), ErrorKind::Unavailable);
     assert!(unsent.text().contains("Nothing was sent"), "{}", unsent.text());
+}
+
+#[tokio::test]
+async fn a_change_that_broke_the_server_is_told_as_unknown_and_not_sent_again() {
+    let broken = Recorder::start(|_, _| answer("500 Internal Server Error", "", "")).await;
+    let write = one(api(&broken.url, &broken.url, &[]), Method::POST, &[]).await;
+    assert_eq!(write.error().unwrap().kind, ErrorKind::UnknownOutcome);
+    assert_eq!(
+        write.text(),
+        "Error: the API answered 500 Internal Server Error. It may or may not have taken effect: \
+         do not repeat it; check first whether it did, or ask the user"
+    );
+    // A search that is sent as POST reads, if the operator or the document says so.
+    let search = Operation { effect: Some(Effect::Read), ..operation(Method::POST, &[]) };
+    let shared = Arc::new((api(&broken.url, &broken.url, &[]), search));
+    let tool = raw_tool(toolcrib_testkit::spec("x", Effect::Read), move |arguments, context| {
+        let shared = Arc::clone(&shared);
+        async move { shared.0.call(&shared.1, &arguments, &context).await }
+    });
+    let read = run(tool, 1).await.remove(0);
+    assert_eq!(read.error().unwrap().kind, ErrorKind::Tool);
+    assert!(read.text().contains("try again later"), "{}", read.text());
+    assert_eq!(broken.requests().len(), 2);
 }
 
 #[tokio::test]

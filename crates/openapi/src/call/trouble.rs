@@ -3,7 +3,8 @@
 use toolcrib_core::{ErrorKind, ToolError};
 use toolcrib_egress::{EgressError, Kind};
 
-/// `only_reads`: it could not have changed anything. `limit`: the largest answer, in bytes.
+/// `only_reads`: it could not have changed anything; of another call whose end nobody knows the
+/// gate says itself what to do. `limit`: the largest answer, in bytes.
 pub(super) fn told(error: EgressError, only_reads: bool, limit: u64) -> ToolError {
     let unsent = error.never_sent();
     let (kind, advice) = match error.kind {
@@ -26,17 +27,16 @@ pub(super) fn told(error: EgressError, only_reads: bool, limit: u64) -> ToolErro
         Kind::NotConnected | Kind::Broken if only_reads => {
             (ErrorKind::Network, "Try again, or tell the user")
         }
-        Kind::NotConnected | Kind::Broken => (ErrorKind::Network, PERHAPS),
+        Kind::NotConnected | Kind::Broken => (ErrorKind::Network, ""),
         Kind::Timeout(_) if only_reads => {
             (ErrorKind::Timeout, "Ask for less at a time, or try again later")
         }
-        Kind::Timeout(_) => (ErrorKind::Timeout, PERHAPS),
+        Kind::Timeout(_) => (ErrorKind::Timeout, ""),
     };
     let bound = match error.kind {
         Kind::TooLarge => format!(" (the bound is {limit} bytes)"),
         Kind::Refused | Kind::NotConnected | Kind::Broken | Kind::Timeout(_) => String::new(),
     };
-    ToolError::new(kind, format!("{error}{bound}. {advice}")).because(error)
+    let stop = if advice.is_empty() { "" } else { ". " };
+    ToolError::new(kind, format!("{error}{bound}{stop}{advice}")).because(error)
 }
-
-const PERHAPS: &str = "The call may or may not have taken effect: check before you repeat it";

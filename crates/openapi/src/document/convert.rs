@@ -169,6 +169,7 @@ impl<'l> Context<'l> {
         let operation = Operation {
             key: key.to_owned(),
             method: found.method.clone(),
+            effect: None,
             path,
             query,
             parameters,
@@ -200,6 +201,7 @@ impl<'l> Context<'l> {
                 .map_err(|error| error.to_string())?;
         spec.input = arguments(&mut self.sent, list, &operation.key)?.into();
         spec.output = output.map(Packed::new);
+        operation.effect = Some(spec.effect);
         self.spent += weight(&operation) + spec.description.len();
         Ok((operation, spec))
     }

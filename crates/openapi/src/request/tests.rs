@@ -27,6 +27,7 @@ fn operation(parameters: Vec<Parameter>) -> Operation {
     let filled = |name: &str| Piece::Parameter(name.to_owned());
     Operation {
         key: "read_file".to_owned(),
+        effect: None,
         method: Method::GET,
         path: vec![
             Segment(vec![text("files")]),

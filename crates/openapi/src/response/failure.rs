@@ -22,12 +22,14 @@ pub(super) fn failure(answer: &Answer) -> ToolError {
     let kind = kind(answer, retry_after.is_some());
     let content = bounded(content::content(answer), answer.body.is_empty());
     let reason = content.as_ref().and_then(reason).map(|reason| format!(": {reason}"));
-    let message = format!(
-        "the API answered {}{}. {}",
+    let mut message = format!(
+        "the API answered {}{}",
         answer.status_line(),
         reason.unwrap_or_default().trim_end_matches('.'),
-        advice(answer, kind)
     );
+    if let Some(advice) = advice(answer, kind) {
+        message.extend([". ", advice]);
+    }
     let mut error = ToolError::new(kind, message);
     error.retry_after = retry_after.filter(|_| kind == ErrorKind::RateLimited);
     error.content = content.map(Box::new);
@@ -37,17 +39,29 @@ pub(super) fn failure(answer: &Answer) -> ToolError {
 /// Everything here was sent, so no kind that says "never sent" is among these.
 fn kind(answer: &Answer, says_when: bool) -> ErrorKind {
     match answer.status {
-        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => ErrorKind::RateLimited,
+        StatusCode::TOO_MANY_REQUESTS => ErrorKind::RateLimited,
+        // Who says when to come back has refused before any work. Without that word it may be a
+        // proxy that speaks for a server which fell over its work.
+        StatusCode::SERVICE_UNAVAILABLE if says_when || answer.only_reads => ErrorKind::RateLimited,
         // GitHub and others say so with 403, and add when to come back.
         StatusCode::FORBIDDEN if says_when => ErrorKind::RateLimited,
         // A gateway lost the line to what is behind it: nobody knows what happened there.
         StatusCode::BAD_GATEWAY | StatusCode::GATEWAY_TIMEOUT => ErrorKind::Network,
+        // These refuse the request itself, so that nothing was begun.
+        StatusCode::NOT_IMPLEMENTED
+        | StatusCode::HTTP_VERSION_NOT_SUPPORTED
+        | StatusCode::NETWORK_AUTHENTICATION_REQUIRED => ErrorKind::Tool,
+        // Whatever broke there may have broken after the change: the gate takes this kind of a
+        // call that is no reading for an end that nobody knows.
+        status if status.is_server_error() && !answer.only_reads => ErrorKind::Network,
         _ => ErrorKind::Tool,
     }
 }
 
-fn advice(answer: &Answer, kind: ErrorKind) -> &'static str {
-    match answer.status {
+/// `None`: the gate says itself what to do where nobody knows the end of a call.
+fn advice(answer: &Answer, kind: ErrorKind) -> Option<&'static str> {
+    Some(match answer.status {
+        _ if kind == ErrorKind::Network && !answer.only_reads => return None,
         _ if kind == ErrorKind::RateLimited => "Wait before you call it again",
         StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => {
             "Correct the arguments and call again"
@@ -67,15 +81,11 @@ fn advice(answer: &Answer, kind: ErrorKind) -> &'static str {
             "The state is another than expected: read it again before you change it"
         }
         StatusCode::PAYLOAD_TOO_LARGE | StatusCode::URI_TOO_LONG => "Send less at a time",
-        status if status.is_server_error() && !answer.only_reads => {
-            "The API failed, and the call may or may not have taken effect: check before you \
-             repeat it"
-        }
-        status if status.is_server_error() => {
+        status if status.is_server_error() && answer.only_reads => {
             "The API failed by itself: try again later, or tell the user"
         }
         _ => "Do not repeat the call as it is: change the arguments or use another tool",
-    }
+    })
 }
 
 /// Redirects are not followed: the other place is none that the operator has named, and would be

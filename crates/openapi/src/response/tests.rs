@@ -130,20 +130,8 @@ fn every_refusal_has_a_kind_and_says_what_to_do() {
         (409, "{}", ErrorKind::Tool, "the API answered 409 Conflict. The state is another"),
         (418, "{}", ErrorKind::Tool, "the API answered 418 I'm a teapot. Do not repeat"),
         (429, "{}", ErrorKind::RateLimited, "the API answered 429 Too Many Requests. Wait"),
-        (
-            500,
-            "{}",
-            ErrorKind::Tool,
-            "the API answered 500 Internal Server Error. The API failed, and",
-        ),
-        (502, "{}", ErrorKind::Network, "the API answered 502 Bad Gateway. The API failed, and"),
-        (503, "{}", ErrorKind::RateLimited, "the API answered 503 Service Unavailable. Wait"),
-        (
-            504,
-            "{}",
-            ErrorKind::Network,
-            "the API answered 504 Gateway Timeout. The API failed, and",
-        ),
+        (501, "{}", ErrorKind::Tool, "the API answered 501 Not Implemented. Do not repeat"),
+        (505, "{}", ErrorKind::Tool, "the API answered 505 HTTP Version Not Supported. Do not"),
     ];
     for (status, body, kind, message) in table {
         let error = failed(&answer(status, &json, body));
@@ -156,6 +144,27 @@ fn every_refusal_has_a_kind_and_says_what_to_do() {
 }
 
 #[test]
+fn a_server_that_broke_leaves_the_end_of_a_change_unknown_and_not_of_a_reading() {
+    let table = [
+        (500, "500 Internal Server Error", ErrorKind::Tool, "The API failed by itself"),
+        (502, "502 Bad Gateway", ErrorKind::Network, "The API failed by itself"),
+        (503, "503 Service Unavailable", ErrorKind::RateLimited, "Wait before you call it again"),
+        (504, "504 Gateway Timeout", ErrorKind::Network, "The API failed by itself"),
+        (507, "507 Insufficient Storage", ErrorKind::Tool, "The API failed by itself"),
+        (524, "524", ErrorKind::Tool, "The API failed by itself"),
+    ];
+    for (status, line, kind, advice) in table {
+        // The gate adds what to do.
+        let change = failed(&answer(status, &[], "out of memory."));
+        let told = format!("the API answered {line}: out of memory");
+        assert_eq!((change.kind, &change.message), (ErrorKind::Network, &told), "{status}");
+        let reading = failed(&Answer { only_reads: true, ..answer(status, &[], "out of memory.") });
+        assert_eq!(reading.kind, kind, "{status}");
+        assert!(reading.message.starts_with(&format!("{told}. {advice}")), "{}", reading.message);
+    }
+}
+
+#[test]
 fn a_wait_is_passed_on() {
     let seconds = |error: &ToolError| error.retry_after.map(|wait| wait.as_secs());
     for status in [429, 503, 403] {
@@ -163,7 +172,7 @@ fn a_wait_is_passed_on() {
         assert_eq!((error.kind, seconds(&error)), (ErrorKind::RateLimited, Some(3)));
     }
     let error = failed(&answer(500, &[("retry-after", "3")], ""));
-    assert_eq!((error.kind, seconds(&error)), (ErrorKind::Tool, None));
+    assert_eq!((error.kind, seconds(&error)), (ErrorKind::Network, None));
 }
 
 #[test]
