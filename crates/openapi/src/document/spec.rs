@@ -1,6 +1,7 @@
 //! What a caller sees of an operation.
 
 use http::Method;
+use serde::Deserialize as _;
 use serde_json::Value;
 use toolcrib_core::{Effect, InvalidName, ToolSpec};
 
@@ -23,7 +24,7 @@ pub(super) fn spec(
     settings: &ApiSettings,
 ) -> Result<ToolSpec, InvalidName> {
     let said = settings.effects.get(&operation.key).or_else(|| settings.effects.get(place));
-    let effect = said.copied().unwrap_or_else(|| effect(&operation.method));
+    let effect = said.copied().unwrap_or_else(|| effect(&operation.method).max(marked(site)));
     let mut spec = ToolSpec::new(name, description(site, place), effect)?;
     let summary = member(site.value, "summary").map(|text| line(text, 120));
     let summary = summary.filter(|summary| !summary.is_empty());
@@ -66,6 +67,16 @@ fn effect(method: &Method) -> Effect {
         "POST" | "PUT" | "PATCH" => Effect::Write,
         _ => Effect::Destroy,
     }
+}
+
+/// What a document says that the method does not tell. It makes an operation stricter and never
+/// laxer: whoever wrote it is not the one whose things are changed.
+const MARK: &str = "x-toolcrib-effect";
+
+fn marked(site: Site<'_>) -> Effect {
+    let mark = site.value.get(MARK);
+    // Somebody meant to warn: a word that cannot be read is the strictest.
+    mark.map_or(Effect::Read, |mark| Effect::deserialize(mark).unwrap_or_default())
 }
 
 fn is_idempotent(method: &Method) -> bool {

@@ -67,6 +67,9 @@ fn operation(route: &Route) -> Value {
         "parameters": parameters,
     });
     let Value::Object(fields) = &mut operation else { return operation };
+    if DESTROYING.contains(&route.id) {
+        fields.insert("x-toolcrib-effect".into(), "destroy".into());
+    }
     if let Some(body) = route.body {
         let content = json!({ "application/json": { "schema": body() } });
         fields.insert("requestBody".into(), json!({ "required": true, "content": content }));
@@ -79,6 +82,10 @@ fn operation(route: &Route) -> Value {
     fields.insert("security".into(), security);
     operation
 }
+
+/// They do what their method does not tell: they let calls run that a person is asked about. A crib
+/// that has this one as a source reads the mark, so that its model does not decide for the person.
+const DESTROYING: [&str; 2] = ["run_calls", "decide_ticket"];
 
 fn in_path(name: &str) -> Value {
     json!({

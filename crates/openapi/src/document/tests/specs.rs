@@ -93,6 +93,34 @@ fn settings_have_the_last_word_on_effects_and_groups() {
 }
 
 #[test]
+fn a_mark_of_the_document_makes_an_effect_stricter_and_never_laxer() {
+    let mark = |word: &Value| json!({ "x-toolcrib-effect": word });
+    let paths = json!({
+        "/approve": { "post": mark(&json!("destroy")), "put": mark(&json!("read")) },
+        "/count": { "get": mark(&json!("write")), "delete": mark(&json!("write")) },
+        "/typo": { "get": mark(&json!("Destroys")), "post": mark(&json!(7)) },
+        "/plain": { "post": {} },
+    });
+    let document = document("3.1.0", &paths, &json!({}));
+    let mut settings = settings();
+    settings.effects.insert("POST /typo".to_owned(), Effect::Write);
+    let api = read_with(&document, &settings).unwrap();
+    let told = |key: &str| {
+        let (operation, spec) = api.operations.iter().find(|it| it.0.key == key).unwrap();
+        assert_eq!(operation.effect, Some(spec.effect), "{key}");
+        spec.effect
+    };
+    assert_eq!(told("POST /approve"), Effect::Destroy);
+    assert_eq!(told("PUT /approve"), Effect::Write);
+    assert_eq!(told("GET /count"), Effect::Write);
+    assert_eq!(told("DELETE /count"), Effect::Destroy);
+    assert_eq!(told("GET /typo"), Effect::Destroy);
+    assert_eq!(told("POST /plain"), Effect::Write);
+    // Only the operator may say less.
+    assert_eq!(told("POST /typo"), Effect::Write);
+}
+
+#[test]
 fn one_id_for_two_operations_names_neither() {
     let same = json!({ "operationId": "same" });
     let document =

@@ -46,22 +46,60 @@ fn a_crib_lists_and_calls_through_another_one() {
     assert!(unknown.out.contains("urn:toolcrib:problem:unknown-tool"), "{unknown:?}");
 }
 
-#[test]
-fn a_crib_that_serves_lists_and_calls_through_another_that_serves() {
-    let far = Serving::start(&[]);
+/// A server with another one as its only source, after these rules.
+fn before(far: &Serving, rules: &str) -> Serving {
     let folder = Folder::new();
     let url = format!("http://{}", far.address);
     folder.write("token", &far.token);
     folder.write(
         "crib.toml",
         &format!(
-            "allow = [\"*\"]\n\n[[source]]\nid = \"far\"\nopenapi = {{ document = \
+            "{rules}\n[[source]]\nid = \"far\"\nopenapi = {{ document = \
              \"{url}/v1/openapi.json\", base_url = \"{url}\", auth = {{ bearer = \
              \"${{file:{}/token}}\" }} }}\n",
             folder.path().display()
         ),
     );
-    let near = Serving::start_in(folder, &[]);
+    Serving::start_in(folder, &[])
+}
+
+#[test]
+fn what_waits_at_a_crib_is_approved_by_a_person_and_not_by_the_model_of_another() {
+    let far = Serving::start(&[]);
+    let near = before(&far, "");
+    near.hears("`far`: ");
+    let at_far = |name: &str, arguments: serde_json::Value| {
+        let call = json!({ "calls": [{ "name": name, "arguments": arguments }] });
+        far.call(&call)["responses"][0]["structured"]["data"].clone()
+    };
+    let task = at_far("create_task", json!({ "title": "Water the plants" }))["id"].clone();
+    let left = || at_far("list_tasks", json!({})).as_array().unwrap().len();
+    let asked = |name: &str, arguments: serde_json::Value| {
+        let call = json!({ "calls": [{ "name": name, "arguments": arguments }] });
+        let answer = near.call(&call);
+        assert_eq!(answer["responses"][0]["outcome"], "pending", "{answer}");
+        answer["tickets"][0]["ticket"].as_str().unwrap().to_owned()
+    };
+    let by_a_person = |ticket: &str| {
+        let path = format!("/v1/tickets/{ticket}");
+        let decided = near.ask("POST", &path, r#"{"decision": "approve"}"#).json();
+        decided["response"]["structured"].clone()
+    };
+    let delete = json!([{ "name": "delete_task", "arguments": { "task_id": task } }]);
+    let parked = by_a_person(&asked("far__run_calls", json!({ "calls": delete })));
+    let ticket = parked["tickets"][0]["ticket"].clone();
+    let waits = asked("far__decide_ticket", json!({ "id": ticket, "decision": "approve" }));
+    let waiting = far.ask("GET", "/v1/tickets", "").json();
+    assert!(waiting.to_string().contains(ticket.as_str().unwrap()), "{waiting}");
+    assert_eq!(left(), 1, "nobody approved it");
+    let decided = by_a_person(&waits);
+    assert_eq!((&decided["response"]["outcome"], left()), (&json!("done"), 0), "{decided}");
+}
+
+#[test]
+fn a_crib_that_serves_lists_and_calls_through_another_that_serves() {
+    let far = Serving::start(&[]);
+    let near = before(&far, "allow = [\"*\"]\n");
     // Every operation of the document is a tool, and a model API takes each of them.
     let document = far.send(&super::support::head("GET", "/v1/openapi.json", &far, &[]), "").json();
     let paths = document["paths"].as_object().unwrap();
