@@ -131,6 +131,28 @@ fn what_only_reads_is_tried_again_and_its_attempts_are_on_record() {
 }
 
 #[test]
+fn an_answer_that_comes_after_its_client_has_gone_gives_the_call_its_end() {
+    let upstream = Upstream::start();
+    let serving = Serving::start_in(upstream.furnish_web(STORE), &[]);
+    for (door, nonce) in DOORS.into_iter().zip(["rest", "mcp"]) {
+        let wanted = act("web__act", "late", nonce);
+        let (head, body) = (door.head(&serving, &serving.token, &wanted), door.body(&wanted));
+        let mut stream = serving.connect();
+        write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+        assert!(eventually(|| upstream.oracle.count(nonce) == 1));
+        drop(stream);
+        let state = || {
+            let page = serving.ask("GET", "/v1/calls?tool=web__act", "").json();
+            page["calls"][0]["state"].clone()
+        };
+        assert!(eventually(|| state() == "outcome_unknown"), "{door:?}: {}", state());
+        upstream.oracle.let_go(nonce);
+        assert!(eventually(|| state() == "succeeded"), "{door:?}: {}", state());
+        assert_eq!(upstream.oracle.count(nonce), 1);
+    }
+}
+
+#[test]
 fn an_answer_that_comes_too_late_gives_the_call_its_end_and_lifts_the_guard() {
     let upstream = Upstream::start();
     let serving = Serving::start_in(upstream.furnish(&impatient("")), &[]);
