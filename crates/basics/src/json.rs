@@ -35,6 +35,8 @@ struct Query {
 #[derive(Serialize, JsonSchema)]
 struct Matches {
     /// The values found, in the order of the document.
+    // Any value may be there, and clients refuse the schema `true` that says so.
+    #[schemars(extend("items" = { "description": "A value as it stands in the document." }))]
     values: Vec<Value>,
     /// How many values the path leads to.
     found: usize,

@@ -1,6 +1,6 @@
 //! What callers see of the tools.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use toolcrib_basics::tools;
 use toolcrib_core::Effect;
 
@@ -56,6 +56,37 @@ fn every_tool_reads_only_and_is_described_to_its_last_field() {
         assert_eq!(output["type"], json!("object"), "{name}: {output}");
         assert!(!output.to_string().contains("$ref"), "{name}: {output}");
     }
+}
+
+/// Clients of strict providers refuse a tool with such a schema.
+#[test]
+fn no_schema_stands_as_a_mere_true_or_false() {
+    for shelved in tools().iter() {
+        let spec = &shelved.spec;
+        for schema in [spec.input.value(), spec.output.as_ref().unwrap().value()] {
+            assert_eq!(bare(&schema), None, "{}: {schema}", spec.name);
+        }
+    }
+}
+
+/// Where a schema is a boolean; `additionalProperties` may be one.
+fn bare(schema: &Value) -> Option<String> {
+    let Some(fields) = schema.as_object() else {
+        return schema.is_boolean().then(String::new);
+    };
+    let mut inner = fields.iter().flat_map(|(key, value)| -> Vec<(&str, &Value)> {
+        match (key.as_str(), value) {
+            ("items" | "contains" | "not", schema) => vec![(key, schema)],
+            ("properties" | "$defs", Value::Object(schemas)) => {
+                schemas.iter().map(|(name, schema)| (name.as_str(), schema)).collect()
+            }
+            ("anyOf" | "oneOf" | "allOf", Value::Array(schemas)) => {
+                schemas.iter().map(|schema| (key.as_str(), schema)).collect()
+            }
+            _ => Vec::new(),
+        }
+    });
+    inner.find_map(|(key, schema)| bare(schema).map(|rest| format!("/{key}{rest}")))
 }
 
 #[test]

@@ -110,21 +110,36 @@ fn the_clients_of_python_do_all_they_can() {
     }
 }
 
-#[test]
-fn the_inspector_finds_nothing_that_a_provider_would_refuse() {
-    let Some(peers) = Peers::find() else { return };
-    let serving = serving(&peers);
+/// How a command of the inspector ended, what it gave and what it complained of.
+fn inspected(peers: &Peers, serving: &Serving, words: &[&str]) -> (Option<i32>, Value, String) {
     let node = peers.modules.join(".bin/node");
     let program = peers.modules.join(".bin/mcp-inspector").display().to_string();
     let url = format!("http://{}/mcp", serving.address);
     let token = format!("Authorization: Bearer {}", serving.token);
-    let inspect = |words: &[&str]| {
-        let common = [program.as_str(), "--cli", &url, "--transport", "http", "--header", &token];
-        let output = run(&node, &serving.folder, &[&common, words].concat());
-        let said = serde_json::from_slice::<Value>(&output.stdout);
-        let said = said.unwrap_or_else(|_| unreachable!("{output:?}"));
-        (output.status.code(), said, String::from_utf8_lossy(&output.stderr).into_owned())
-    };
+    let common = [program.as_str(), "--cli", &url, "--transport", "http", "--header", &token];
+    let output = run(&node, &serving.folder, &[&common, words].concat());
+    let said = serde_json::from_slice::<Value>(&output.stdout);
+    let said = said.unwrap_or_else(|_| unreachable!("{output:?}"));
+    (output.status.code(), said, String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn the_inspector_finds_no_fault_in_the_tools_that_need_no_configuration() {
+    let Some(peers) = Peers::find() else { return };
+    let serving = Serving::start(&[]);
+    let (code, listed, complaints) =
+        inspected(&peers, &serving, &["--method", "tools/list", "--strict"]);
+    // It warns of what some providers do not take, as of a field that may be null.
+    let faults: Vec<_> = complaints.lines().filter(|line| line.starts_with("Error")).collect();
+    assert_eq!((code, faults), (Some(0), vec![]), "{complaints}");
+    assert!(listed.to_string().contains("json_query"), "{listed}");
+}
+
+#[test]
+fn the_inspector_finds_nothing_that_a_provider_would_refuse() {
+    let Some(peers) = Peers::find() else { return };
+    let serving = serving(&peers);
+    let inspect = |words: &[&str]| inspected(&peers, &serving, words);
     let (code, listed, complaints) = inspect(&["--method", "tools/list", "--strict"]);
     assert_eq!((code, complaints.as_str()), (Some(0), ""));
     assert_eq!(listed["tools"].as_array().unwrap().len(), 31);
