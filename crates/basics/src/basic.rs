@@ -4,6 +4,7 @@ use std::future::ready;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -45,7 +46,10 @@ where
 }
 
 fn output<R: JsonSchema>() -> Value {
-    let mut schema = schemars::schema_for!(R);
+    // Of what is written and not of what could be read: a field that may be left out is not
+    // required, and clients hold results to this.
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let mut schema = settings.into_generator().into_root_schema_for::<R>();
     // The name of a Rust type and the draft's address tell a caller nothing.
     schema.remove("title");
     schema.remove("$schema");

@@ -33,6 +33,12 @@ async fn outcome(tool: &str, arguments: Value) -> Value {
         (None, Some(content)) => {
             let structured = content.structured.clone().unwrap();
             assert_eq!(response.text(), structured.to_string(), "models read the same data");
+            let spec = toolcrib_basics::tools().get(tool).unwrap().spec.clone();
+            let schema = spec.output.as_ref().unwrap().value();
+            for field in schema["required"].as_array().into_iter().flatten() {
+                let is_there = structured.get(field.as_str().unwrap()).is_some();
+                assert!(is_there, "{tool}: {field} is required in {schema}");
+            }
             structured
         }
         (None, None) => json!(response.outcome.as_str()),
