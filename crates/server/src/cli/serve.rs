@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use clap::ValueEnum as _;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -20,7 +21,7 @@ use toolcrib::mcp::wait_for_programs;
 use toolcrib::store::{State, Store};
 
 use super::End;
-use super::arguments::{Global, ServeWords};
+use super::arguments::{ClientName, Global, ServeWords};
 use super::output::Output;
 use super::room::{LAST_MOMENT, limits, rules};
 use crate::config::{self, keys};
@@ -202,6 +203,7 @@ fn greet(output: &Output, words: &ServeWords, url: &str, store: Option<&Store>) 
             "try: curl -H \"Authorization: Bearer $(toolcrib token)\" {url}/v1/tools"
         ));
     }
+    output.note(&for_clients(words, url));
     if words.behind_proxy {
         output.warn(&["tokens come in the clear: only a proxy that ends TLS may reach us"]);
     }
@@ -229,6 +231,23 @@ fn greet(output: &Output, words: &ServeWords, url: &str, store: Option<&Store>) 
     Ok(())
 }
 
+/// Where MCP clients connect, and what prints what they want to read.
+fn for_clients(words: &ServeWords, url: &str) -> String {
+    let known = ClientName::value_variants().iter().filter(|client| **client != ClientName::Curl);
+    let names = known.filter_map(ClientName::to_possible_value);
+    let names: Vec<_> = names.map(|name| name.get_name().to_owned()).collect();
+    let names = names.join(", ");
+    let told = format!("`toolcrib connect CLIENT{}` prints what to tell one of {names}", at(url));
+    let without = if words.insecure_local { "; leave its token out" } else { "" };
+    format!("MCP clients: {url}/mcp; {told}{without}")
+}
+
+/// The words that lead other commands to this server.
+fn at(url: &str) -> String {
+    let is_found = url == format!("http://{LISTEN}");
+    if is_found { String::new() } else { format!(" --url {url}") }
+}
+
 /// What shows the calls of a state, for whoever reads it beside this server.
 fn to_look(words: &ServeWords, url: &str, state: State) -> String {
     let state = state.as_str();
@@ -236,7 +255,5 @@ fn to_look(words: &ServeWords, url: &str, state: State) -> String {
         // There may be no token, and none is asked for.
         return format!("`curl \"{url}/v1/record?state={state}\"`");
     }
-    let is_found = url == format!("http://{LISTEN}");
-    let at = if is_found { String::new() } else { format!(" --url {url}") };
-    format!("`toolcrib calls --state {state}{at}`")
+    format!("`toolcrib calls --state {state}{}`", at(url))
 }

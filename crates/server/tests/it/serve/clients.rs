@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::support::Serving;
 use crate::process::{Folder, Piped, run};
 
 #[test]
@@ -21,6 +22,20 @@ fn every_client_is_told_how_and_never_the_token() {
         assert!(ran.out.contains(expected), "{ran:?}");
     }
     assert_eq!(run(&["connect", "curl", "--url", "nowhere"]).code, 2);
+}
+
+#[test]
+fn a_server_says_where_mcp_clients_come_in_and_what_tells_them() {
+    for (words, more) in [(&[][..], ""), (&["--insecure-local"], "; leave its token out")] {
+        let serving = Serving::start(words);
+        let url = format!("http://{}", serving.address);
+        serving.hears(&format!(
+            "MCP clients: {url}/mcp; `toolcrib connect CLIENT --url {url}` prints what to tell one \
+             of claude-desktop, claude-code, vscode, cursor{more}\n"
+        ));
+        let ran = run(&["connect", "cursor", "--url", &url]);
+        assert!(ran.out.contains(&format!("\"{url}/mcp\"")), "{ran:?}");
+    }
 }
 
 #[test]
