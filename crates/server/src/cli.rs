@@ -122,7 +122,7 @@ fn answer(cli: Cli, output: &Output) -> anyhow::Result<End> {
         Command::Serve(words) => serve::serve(&global, output, &words),
         Command::Mcp { file } => pipes::mcp(&global, output, file.as_ref()),
         Command::Connect { client, url, sign_in } => {
-            connect::connect(&global, output, client, (&url, sign_in))
+            connect::connect(&global, output, client, (url.as_deref(), sign_in))
         }
         Command::Calls(words) => calls::calls(&global, output, &words),
         Command::Tickets(words) => tickets::tickets(&global, output, &words),

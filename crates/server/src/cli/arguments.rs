@@ -152,9 +152,10 @@ Examples:
         /// The client.
         #[arg(value_enum)]
         client: ClientName,
-        /// Where `toolcrib serve` listens.
-        #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:7411")]
-        url: String,
+        /// Where `toolcrib serve` listens; without it, as the configuration says, else at
+        /// 127.0.0.1:7411.
+        #[arg(long, value_name = "URL")]
+        url: Option<String>,
         /// Leave the token out: the client signs in with an issuer of the server.
         #[arg(long)]
         sign_in: bool,

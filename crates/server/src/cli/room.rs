@@ -222,7 +222,7 @@ fn assembled(
     Ok(sources.fold(builder, CribBuilder::placed).policy(policy))
 }
 
-fn listed(names: &[String]) -> String {
+pub(super) fn listed(names: &[String]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 

@@ -35,7 +35,9 @@ fn call(folder: &Folder) -> Ran {
 #[test]
 fn a_file_that_was_found_starts_nothing_before_it_is_trusted() {
     let folder = folder();
-    for line in ["call s__look", "tools", "doctor", "plan", "serve", "mcp", "lock"] {
+    for line in
+        ["call s__look", "tools", "doctor", "plan", "serve", "mcp", "lock", "connect cursor"]
+    {
         let ran = shell(&folder, &format!("toolcrib {line} < /dev/null"));
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{line}: {ran:?}");
         assert!(says_what_it_does(&ran.err), "{line}: {ran:?}");

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::support::Serving;
-use crate::process::{Folder, Piped, run};
+use crate::process::{Folder, Piped, run, shell};
 
 #[test]
 fn every_client_is_told_how_and_never_the_token() {
@@ -35,6 +35,47 @@ fn a_server_says_where_mcp_clients_come_in_and_what_tells_them() {
         ));
         let ran = run(&["connect", "cursor", "--url", &url]);
         assert!(ran.out.contains(&format!("\"{url}/mcp\"")), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_client_is_told_of_the_configuration_that_is_there() {
+    let folder = Folder::new();
+    let file = "[server]\nlisten = \"127.0.0.1:7599\"\n[profile.small]\n[profile.other]\n";
+    folder.write("crib.toml", file);
+    let whole = folder.path().join("crib.toml").canonicalize().unwrap().display().to_string();
+    // The same whether it is found or named.
+    for named in ["", " --config crib.toml"] {
+        let connect = |words: &str| shell(&folder, &format!("toolcrib connect {words}{named}"));
+        let started = connect("claude-desktop --profile small").json();
+        let arguments = json!(["mcp", "--config", whole, "--profile", "small"]);
+        assert_eq!(started["mcpServers"]["toolcrib"]["args"], arguments);
+        let code = connect("claude-code").json();
+        assert_eq!(code["mcpServers"]["toolcrib"]["url"], "http://127.0.0.1:7599/mcp");
+        let elsewhere = connect("cursor --url http://127.0.0.1:8000").json();
+        assert_eq!(elsewhere["mcpServers"]["toolcrib"]["url"], "http://127.0.0.1:8000/mcp");
+        let refused = connect("cursor --profile smal");
+        let told = "error: there is no profile `smal`: the file has `other`, `small`\n";
+        assert_eq!((refused.code, refused.err.as_str()), (2, told), "{refused:?}");
+    }
+    // A server elsewhere has profiles of its own.
+    let elsewhere = shell(&folder, "toolcrib connect curl --url http://10.0.0.7 --profile far");
+    assert_eq!(elsewhere.code, 0, "{elsewhere:?}");
+    let others = "[server]\nlisten = \"0.0.0.0:8443\"\n";
+    for (more, url) in [
+        (
+            "hosts = [\"crib.example.com\"]\nbehind_proxy = [\"10.0.0.5\"]",
+            "https://crib.example.com",
+        ),
+        ("url = \"https://crib.example.com\"", "https://crib.example.com"),
+        (
+            "hosts = [\"c.example\"]\ntls = { certificate = \"c.pem\", key = \"k.pem\" }",
+            "https://c.example:8443",
+        ),
+    ] {
+        folder.write("crib.toml", &format!("{others}{more}\n"));
+        let ran = shell(&folder, "toolcrib connect cursor");
+        assert_eq!(ran.json()["mcpServers"]["toolcrib"]["url"], format!("{url}/mcp"), "{ran:?}");
     }
 }
 
