@@ -355,7 +355,7 @@ pub(super) struct ServeWords {
     /// tools.
     pub(super) file: Option<PathBuf>,
     /// Where to listen; without it, as the configuration says, else 127.0.0.1:7411.
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = place)]
     pub(super) listen: Option<SocketAddr>,
     /// Ask for no token. Refused on any address but those of this machine.
     #[arg(long)]
@@ -366,6 +366,13 @@ pub(super) struct ServeWords {
     /// A proxy that ends TLS stands before this server: needed where others can reach it.
     #[arg(long)]
     pub(super) behind_proxy: bool,
+}
+
+/// `localhost` is this machine whatever a resolver says of it, so that nothing else is opened.
+fn place(text: &str) -> Result<SocketAddr, String> {
+    let here = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
+    let parsed = here.as_deref().unwrap_or(text).parse();
+    parsed.map_err(|_| "write an address and a port, such as 127.0.0.1:7411".to_owned())
 }
 
 /// Which tools to list.

@@ -224,6 +224,8 @@ fn an_address_that_others_reach_needs_more_than_a_default() {
             &["--listen", "0.0.0.0:0", "--behind-proxy", "--host", "crib.example"],
             "`[[server.key]]`",
         ),
+        (&["--listen", "7599"], "such as 127.0.0.1:7411"),
+        (&["--listen", "crib.example:7599"], "such as 127.0.0.1:7411"),
     ] {
         let ran = start(words);
         assert_eq!(ran.code, 2, "{ran:?}");
@@ -231,6 +233,13 @@ fn an_address_that_others_reach_needs_more_than_a_default() {
     }
     folder.write("crib.toml", "[server]\nlisten = \"0.0.0.0:0\"\n");
     assert_eq!(start(&[]).code, 2);
+}
+
+#[test]
+fn localhost_is_this_machine_and_nothing_else() {
+    let serving = Serving::starting_at(Folder::new(), &["--listen", "localhost:0"]);
+    assert!(serving.address.starts_with("127.0.0.1:"), "{}", serving.address);
+    assert_eq!(serving.send(&head("GET", "/healthz", &serving, &[]), "").status, 200);
 }
 
 #[test]
