@@ -125,6 +125,12 @@ impl CallContext {
         self.host.as_ref().map_or(&[], |host| host.answers())
     }
 
+    /// Whether a server that may ask in the way of before 2026-07-28 had better be asked in it too:
+    /// its handlers may know no other, and the host can answer.
+    pub fn is_asked_in_older_way(&self) -> bool {
+        self.host.as_ref().is_some_and(|host| host.is_older() && !host.answers().is_empty())
+    }
+
     /// Fails, in the words of the protocol, unless the host can answer this.
     pub fn require(&self, question: Question) -> Result<(), ToolError> {
         if self.answers().contains(&question) {

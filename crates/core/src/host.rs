@@ -26,6 +26,12 @@ pub trait Host: Send + Sync {
         &[]
     }
 
+    /// Whether it is a client of the Model Context Protocol of before 2026-07-28, to which
+    /// questions come while its call runs: a server that speaks both asks it in its own way.
+    fn is_older(&self) -> bool {
+        false
+    }
+
     /// Puts a question to the person, or to the model, behind the call.
     fn ask(&self, _call: CallKey, _ask: Ask) -> BoxFuture<'_, Result<Value, Unanswered>> {
         Box::pin(std::future::ready(Err(Unanswered::Unable)))

@@ -82,7 +82,7 @@ impl Books {
     }
 
     async fn ask(&self, inquiry: Inquiry, context: &CallContext) -> Result<Fields, Fault> {
-        let upstream = self.pool.upstream(context)?;
+        let upstream = self.pool.upstream(context).await?;
         if inquiry.about == About::Level {
             return upstream.hear_from(inquiry.params, context).await;
         }
@@ -149,7 +149,7 @@ impl Library for Books {
     ) -> BoxFuture<'a, Result<Following, ToolError>> {
         Box::pin(async move {
             let followed = async {
-                let upstream = self.pool.upstream(context)?;
+                let upstream = self.pool.upstream(context).await?;
                 let connection = upstream.connection(Some(context)).await?;
                 upstream.follow(uri, &connection).await
             };

@@ -36,6 +36,8 @@ pub(crate) struct Opener {
     http: Option<Result<Http, String>>,
     way: Arc<[Note]>,
     era: AtomicU8,
+    /// It speaks the older way alone, whatever the server can.
+    is_older: bool,
 }
 
 /// What is known of the era of a server.
@@ -58,7 +60,15 @@ impl Opener {
             Way::Stdio(_) => None,
         };
         let way = errand::way(&settings.transport).into();
-        Self { settings, inherited, http, way, era: AtomicU8::new(UNKNOWN) }
+        Self { settings, inherited, http, way, era: AtomicU8::new(UNKNOWN), is_older: false }
+    }
+
+    /// Another way to the same server: that of before 2026-07-28. `None`: it is a program, of which
+    /// there would be two that know nothing of each other.
+    pub(crate) fn older(&self) -> Option<Self> {
+        self.http.as_ref()?;
+        let other = Self::new(self.settings.clone(), self.inherited.clone());
+        Some(Self { era: AtomicU8::new(LEGACY), is_older: true, ..other })
     }
 
     /// A new connection. `context`: of the call that it is opened for.
@@ -89,6 +99,7 @@ impl Opener {
             Ok(_) if doubted == OLDEST => OLDEST,
             Ok(connection) if connection.facts.is_modern => MODERN,
             Ok(_) => LEGACY,
+            Err(_) if self.is_older => LEGACY,
             // It may have been replaced by a server of the other era.
             Err(_) => UNKNOWN,
         };

@@ -18,13 +18,20 @@ use crate::upstream::Upstream;
 /// Connections of one source beside the one that lists its tools.
 const MOST: usize = 64;
 
-/// Whose connection it is: tenant, subject, and session where sessions are told apart.
-type Key = (String, String, Option<Arc<str>>);
+/// Whose connection it is, and in which way the server is spoken to.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Key {
+    /// Tenant, subject, and session where sessions are told apart; `None`: it is everybody's.
+    of: Option<(String, String, Option<Arc<str>>)>,
+    is_older: bool,
+}
 
 /// The connections of one source.
 pub(crate) struct Pool {
     pub(crate) id: SourceId,
     opener: Arc<Opener>,
+    /// For clients that are asked in the older way, where the server may speak both.
+    older: Option<Arc<Opener>>,
     /// Lists the tools; if all share one connection, it is this one.
     pub(crate) listing: Arc<Upstream>,
     keyed: Mutex<HashMap<Key, Arc<Upstream>>>,
@@ -35,21 +42,46 @@ pub(crate) struct Pool {
 
 impl Pool {
     pub(crate) fn new(id: SourceId, opener: Opener) -> Self {
+        let older = opener.older().map(Arc::new);
         let opener = Arc::new(opener);
         let stop = CancellationToken::new();
         let listing = Upstream::new(Arc::clone(&opener), stop.child_token(), true);
-        Self { id, opener, listing, keyed: Mutex::default(), hints: Mutex::default(), stop }
+        Self { id, opener, older, listing, keyed: Mutex::default(), hints: Mutex::default(), stop }
     }
 
     /// The connection that this call belongs on.
-    pub(crate) fn upstream(&self, context: &CallContext) -> Result<Arc<Upstream>, Fault> {
-        let session = match self.opener.share() {
-            Share::Shared => return Ok(Arc::clone(&self.listing)),
-            Share::Caller => None,
-            Share::Session => context.session().map(Arc::from),
-        };
+    pub(crate) async fn upstream(&self, context: &CallContext) -> Result<Arc<Upstream>, Fault> {
+        if let Some(older) = self.older_for(context) {
+            let upstream = self.upstream_of(context, Some(older))?;
+            // A server that has given the older way up is asked in the one that it has.
+            if Box::pin(upstream.connection(Some(context))).await.is_ok() {
+                return Ok(upstream);
+            }
+        }
+        self.upstream_of(context, None)
+    }
+
+    /// The way to be asked in that a server of 2026-07-28 may have too.
+    fn older_for(&self, context: &CallContext) -> Option<&Arc<Opener>> {
+        let older = self.older.as_ref().filter(|_| context.is_asked_in_older_way())?;
+        self.listing.current().filter(|live| live.facts.is_modern).map(|_| older)
+    }
+
+    /// `older`: in the older way, by this one.
+    fn upstream_of(
+        &self,
+        context: &CallContext,
+        older: Option<&Arc<Opener>>,
+    ) -> Result<Arc<Upstream>, Fault> {
         let caller = context.caller();
-        let key = (caller.tenant.clone(), caller.subject.clone(), session);
+        let of = |session| Some((caller.tenant.clone(), caller.subject.clone(), session));
+        let of = match (self.opener.share(), older) {
+            (Share::Shared, None) => return Ok(Arc::clone(&self.listing)),
+            (Share::Shared, Some(_)) => None,
+            (Share::Caller, _) => of(None),
+            (Share::Session, _) => of(context.session().map(Arc::from)),
+        };
+        let key = Key { of, is_older: older.is_some() };
         let mut keyed = self.keyed.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(upstream) = keyed.get(&key) {
             return Ok(Arc::clone(upstream));
@@ -57,7 +89,8 @@ impl Pool {
         if keyed.len() >= MOST {
             make_room(&mut keyed)?;
         }
-        let upstream = Upstream::new(Arc::clone(&self.opener), self.stop.child_token(), false);
+        let opener = Arc::clone(older.unwrap_or(&self.opener));
+        let upstream = Upstream::new(opener, self.stop.child_token(), false);
         keyed.insert(key, Arc::clone(&upstream));
         Ok(upstream)
     }

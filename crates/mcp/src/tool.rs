@@ -34,7 +34,7 @@ impl Tool for Foreign {
     ) -> BoxFuture<'a, ToolOutcome> {
         Box::pin(async move {
             let called = async {
-                let upstream = self.pool.upstream(context)?;
+                let upstream = self.pool.upstream(context).await?;
                 upstream.call(Asked::tool(&self.name, arguments), context).await?.outcome()
             };
             called.await.unwrap_or_else(|fault| {

@@ -35,6 +35,7 @@ impl Event {
 /// The host of one call.
 pub(super) struct Voice {
     answers: Vec<Question>,
+    is_older: bool,
     told: Arc<Told>,
 }
 
@@ -89,7 +90,7 @@ impl Voice {
         let told = Arc::<Told>::default();
         let ear = Ear(Arc::clone(&told));
         ear.is_of(client);
-        (Self { answers: client.answers.clone(), told }, ear)
+        (Self { answers: client.answers.clone(), is_older: !client.is_modern, told }, ear)
     }
 }
 
@@ -145,6 +146,10 @@ impl Host for Voice {
 
     fn answers(&self) -> &[Question] {
         &self.answers
+    }
+
+    fn is_older(&self) -> bool {
+        self.is_older
     }
 
     fn ask(&self, _: CallKey, ask: Ask) -> BoxFuture<'_, Answer> {

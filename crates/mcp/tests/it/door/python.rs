@@ -2,17 +2,20 @@
 //!
 //! It runs where `TOOLCRIB_PYTHON_PEERS` names a Python that has `mcp` 2.
 
+use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 use toolcrib_core::{Effect, Toolset};
 use toolcrib_engine::Crib;
-use toolcrib_mcp::DoorSettings;
+use toolcrib_mcp::{DoorSettings, Era};
 use toolcrib_testkit::Oracle;
 
 use super::{fixtures, support};
 use crate::conformance::print;
+use crate::over_http;
+use crate::support::{crib, source, until};
 
 /// Says on one line what it saw.
 const CLIENT: &str = r#"
@@ -72,10 +75,89 @@ async fn the_python_sdk_does_all_it_can_in_both_eras() {
     }
 }
 
+/// Speaks both eras, and its handler knows the question of the older one alone.
+const SERVER: &str = r#"
+import sys
+from mcp.server.mcpserver import Context, MCPServer
+from pydantic import BaseModel
+
+class Who(BaseModel):
+    name: str
+
+server = MCPServer("asks")
+
+@server.tool()
+async def ask(context: Context) -> str:
+    answer = await context.elicit("Who?", Who)
+    return f"{answer.action} {answer.data.name}"
+
+server.run("streamable-http", port=int(sys.argv[1]))
+"#;
+
+/// Calls it.
+const CALLER: &str = r#"
+import anyio, json, sys
+import mcp.types as types
+from mcp import Client
+
+async def main(url, mode):
+    async def fill(context, params):
+        return types.ElicitResult(action="accept", content={"name": "Ann"})
+    async with Client(url, mode=mode, elicitation_callback=fill) as client:
+        answered = await client.call_tool("ask", {})
+        print(json.dumps([answered.is_error, answered.content[0].text]))
+
+anyio.run(main, *sys.argv[1:])
+"#;
+
+/// Ends with the test.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn serve(python: &PathBuf) -> (Server, String) {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let server = python_with(python, SERVER, &[&port.to_string()])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    (Server(server.unwrap()), format!("http://127.0.0.1:{port}/mcp"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_of_both_eras_asks_an_older_client_in_the_older_way() {
+    let Some(python) = python() else { return };
+    let (_server, url) = serve(&python);
+    let place = url.trim_start_matches("http://").trim_end_matches("/mcp").to_owned();
+    until("the server is up", || TcpStream::connect(&place).is_ok()).await;
+    let source = source(over_http::settings(&url));
+    let crib = crib(&source).await;
+    assert_eq!(source.status().era, Some(Era::Modern));
+    let door = support::open(crib, &[], DoorSettings::default()).await;
+    for _ in 0..2 {
+        let answered = run_as(&python, CALLER, &[&door, "legacy"]).await;
+        assert_eq!(answered, json!([false, "accept Ann"]));
+    }
+}
+
 async fn run(python: &PathBuf, words: &[&str]) -> Value {
+    run_as(python, CLIENT, words).await
+}
+
+fn python_with(python: &PathBuf, program: &str, words: &[&str]) -> Command {
     #[expect(clippy::disallowed_methods, reason = "the peer is no child of ours")]
     let mut command = Command::new(python);
-    command.args(["-W", "ignore", "-c", CLIENT]).args(words);
+    command.args(["-W", "ignore", "-c", program]).args(words);
+    command
+}
+
+async fn run_as(python: &PathBuf, program: &str, words: &[&str]) -> Value {
+    let mut command = python_with(python, program, words);
     let output = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let complaint = String::from_utf8_lossy(&output.stderr);
