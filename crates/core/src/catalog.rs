@@ -105,6 +105,8 @@ pub struct Assembly<'a> {
     /// Whether names stay with the sources that `previous` gave them to. While sources are still
     /// starting they do not, so that the order in which they come up decides nothing.
     pub settled: bool,
+    /// Sources that have no list now and may have one soon: their names wait for them.
+    pub awaited: &'a [SourceId],
     /// May keep a tool out (pins).
     pub judge: &'a dyn Fn(&ToolSpec, Fingerprint) -> Option<Quarantine>,
 }
@@ -114,7 +116,7 @@ impl Catalog {
     pub fn of(tools: Toolset) -> Self {
         let shelf = Shelf { source: SourceId::code(), tools, stale: false };
         let previous = &Self::default();
-        Assembly { previous, settled: false, judge: &|_, _| None }.assemble([shelf])
+        Assembly { previous, settled: false, awaited: &[], judge: &|_, _| None }.assemble([shelf])
     }
 
     /// The same with one more tool, after all others. `None`: its name is taken, or its schema
@@ -146,6 +148,11 @@ impl Catalog {
     fn owner(&self, name: &ToolName) -> Option<&SourceId> {
         let listed = self.get(name.as_str()).map(|listed| &listed.spec.origin.source);
         listed.or_else(|| self.reserved.get(name))
+    }
+
+    fn owned(&self) -> impl Iterator<Item = (&ToolName, &SourceId)> {
+        let listed = self.loaded().iter().map(|listed| &*listed.spec);
+        listed.map(|spec| (&spec.name, &spec.origin.source)).chain(&self.reserved)
     }
 
     pub fn get(&self, name: &str) -> Option<&Listed> {
@@ -187,12 +194,14 @@ impl Assembly<'_> {
     pub fn assemble(&self, shelves: impl IntoIterator<Item = Shelf>) -> Catalog {
         let shelves: Vec<_> = shelves.into_iter().collect();
         let mut catalog = Catalog::default();
-        // The owner of yesterday, where it still has the tool.
+        // The owner of yesterday, where it still has the tool or may have it again.
+        let awaited = self.previous.owned().filter(|(_, source)| self.awaited.contains(source));
         let owners: HashMap<_, _> = shelves
             .iter()
             .filter(|_| self.settled)
             .flat_map(|shelf| shelf.tools.iter().map(|tool| (&tool.spec.name, &shelf.source)))
             .filter(|(name, source)| self.previous.owner(name) == Some(source))
+            .chain(awaited.filter(|_| self.settled))
             .collect();
         for shelf in &shelves {
             for shelved in shelf.tools.iter() {

@@ -191,9 +191,12 @@ impl Publisher {
     fn publish(&self, settle: bool) {
         let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
         let previous = &self.catalog.load_full();
-        let assembly = Assembly { previous, settled: *settled, judge: &*self.judge };
-        let catalog =
-            assembly.assemble(self.sources.load().iter().filter_map(|source| source.shelf()));
+        let sources = self.sources.load();
+        let without = sources.iter().filter(|source| source.absent().is_some());
+        let awaited: Vec<_> = without.map(|source| source.id.clone()).collect();
+        let (settles, judge) = (*settled, &*self.judge);
+        let assembly = Assembly { previous, settled: settles, awaited: &awaited, judge };
+        let catalog = assembly.assemble(sources.iter().filter_map(|source| source.shelf()));
         let is_other = !says_the_same(previous, &catalog);
         self.catalog.store(Arc::new(catalog));
         self.publish_stock(*settled);
@@ -204,7 +207,11 @@ impl Publisher {
     }
 
     fn publish_stock(&self, settled: bool) {
-        let held: Vec<_> = self.sources.load().iter().filter_map(|source| source.held()).collect();
+        let sources = self.sources.load();
+        let held: Vec<_> = sources.iter().filter_map(|source| source.held()).collect();
+        let without =
+            sources.iter().filter(|source| source.library.is_some() && source.held().is_none());
+        let awaited: Vec<_> = without.map(|source| source.id.clone()).collect();
         let previous = self.stock.load_full();
         let is_same = |(old, new): (&Arc<Held>, &Held)| {
             old.source == new.source
@@ -216,7 +223,7 @@ impl Publisher {
         if before.len() == held.len() && before.iter().zip(&held).all(is_same) {
             return;
         }
-        let stock = Arc::new(Stock::assemble(&previous, settled, held));
+        let stock = Arc::new(Stock::assemble(&previous, settled, &awaited, held));
         self.stock.store(Arc::clone(&stock));
         let same = |kind| previous.says_the_same(&stock, kind);
         if !same(Kind::Prompt) {

@@ -117,7 +117,7 @@ impl Executor {
 
 fn alone(shelf: Shelf) -> Catalog {
     let previous = &Catalog::default();
-    Assembly { previous, settled: false, judge: &|_, _| None }.assemble([shelf])
+    Assembly { previous, settled: false, awaited: &[], judge: &|_, _| None }.assemble([shelf])
 }
 
 fn of_resource(uri: &str) -> Fields {

@@ -30,6 +30,8 @@ pub struct Stock {
     pub(super) libraries: Vec<Arc<Held>>,
     offers: Vec<Offer>,
     index: HashMap<(Kind, String), usize>,
+    /// What waits for its owner of before.
+    reserved: HashMap<(Kind, String), SourceId>,
     kept_out: Vec<KeptOut>,
 }
 
@@ -90,8 +92,14 @@ impl Holdings {
 
 impl Stock {
     /// Puts the libraries together in the order of their sources. What two of them have stays with
-    /// its owner of before if `settled`, else the earlier source has it.
-    pub fn assemble(previous: &Self, settled: bool, libraries: Vec<Held>) -> Self {
+    /// its owner of before if `settled`, also while that one is `awaited` (it has no lists now, and
+    /// may have some soon); else the earlier source has it.
+    pub fn assemble(
+        previous: &Self,
+        settled: bool,
+        awaited: &[SourceId],
+        libraries: Vec<Held>,
+    ) -> Self {
         let libraries: Vec<_> = libraries.into_iter().map(Arc::new).collect();
         let mut stock = Self { libraries: libraries.clone(), ..Self::default() };
         let has = |held: &Held, kind, key: &str| {
@@ -101,17 +109,16 @@ impl Stock {
         for held in &libraries {
             for (kind, definition) in held.holdings.offers() {
                 let key = named(kind, definition).unwrap_or_default();
-                let before = previous.get(kind, key).filter(|_| settled).map(|offer| &offer.from);
-                let before = before.filter(|before| before.source != held.source);
-                let owner = before.and_then(|before| {
-                    let mut now = libraries.iter().filter(|now| now.source == before.source);
-                    now.find(|now| has(now, kind, key))
+                let before = previous.owner(kind, key).filter(|_| settled);
+                let owner = before.filter(|before| **before != held.source).filter(|before| {
+                    let mut now = libraries.iter().filter(|now| now.source == **before);
+                    awaited.contains(before) || now.any(|now| has(now, kind, key))
                 });
-                let owner = owner.or_else(|| Some(&stock.get(kind, key)?.from));
+                let owner = owner.or_else(|| Some(&stock.get(kind, key)?.from.source));
                 let reason = match (key, owner) {
                     ("", _) => Some(format!("it has no `{}`", kind.key())),
                     _ if key.len() > LONGEST_KEY => Some("its name is too long".to_owned()),
-                    (_, Some(owner)) => Some(format!("`{}` has it already", owner.source)),
+                    (_, Some(owner)) => Some(format!("`{owner}` has it already")),
                     (_, None) => None,
                 };
                 match reason {
@@ -125,7 +132,23 @@ impl Stock {
                 }
             }
         }
+        let waits = |(_, source): &(&(Kind, String), &SourceId)| awaited.contains(source);
+        let reserved = previous.owned().filter(|_| settled).filter(waits);
+        stock.reserved = reserved.map(|(key, source)| (key.clone(), source.clone())).collect();
         stock
+    }
+
+    fn owned(&self) -> impl Iterator<Item = (&(Kind, String), &SourceId)> {
+        let offered = self.index.iter().filter_map(|(key, place)| {
+            let offer = self.offers.get(*place)?;
+            Some((key, &offer.from.source))
+        });
+        offered.chain(&self.reserved)
+    }
+
+    fn owner(&self, kind: Kind, key: &str) -> Option<&SourceId> {
+        let offered = self.get(kind, key).map(|offer| &offer.from.source);
+        offered.or_else(|| self.reserved.get(&(kind, key.to_owned())))
     }
 
     fn take(&mut self, kind: Kind, key: String, definition: &Arc<Fields>, from: &Arc<Held>) {

@@ -131,7 +131,7 @@ impl CribBuilder {
     pub fn build_fixed(self, tools: Toolset) -> Crib {
         let (executor, reading) = gate(self.policy, self.ledger, self.limits, self.witness);
         let previous = &Catalog::default();
-        let assembly = Assembly { previous, settled: false, judge: &*self.judge };
+        let assembly = Assembly { previous, settled: false, awaited: &[], judge: &*self.judge };
         let catalog = assembly.assemble([Shelf { source: SourceId::code(), tools, stale: false }]);
         let tools = Tools::Fixed(Arc::new(catalog));
         let crib = Crib::put_together(tools, shared(executor), reading, Arc::default());

@@ -347,6 +347,38 @@ async fn a_replacement_starts_only_what_is_new_and_drops_no_running_call() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_source_that_is_started_anew_finds_its_names_kept_for_it() {
+    let second = Duration::from_secs(1);
+    let placed =
+        |id: &str, source: Arc<dyn Source>| (SourceId::new(id), source, Duration::from_secs(5));
+    let other: Arc<dyn Source> = Arc::new(tools(&["a", "c"]));
+    let crib = Crib::builder()
+        .placed(placed("owner", Arc::new(tools(&["a", "b"]))))
+        .placed(placed("other", Arc::clone(&other)))
+        .build()
+        .await;
+    let replace = async |owner: Option<Scripted>| {
+        let owner = owner.map(|owner| placed("owner", Arc::new(owner)));
+        let sources = owner.into_iter().chain([placed("other", Arc::clone(&other))]);
+        let (policy, limits) =
+            (Arc::new(toolcrib_core::AllowAll), toolcrib_core::CribLimits::default());
+        crib.replace(sources, policy, limits).await;
+        listed(&crib.catalog())
+    };
+    let broken = Scripted::default().then(second, Err("it does not start"));
+    let again = Scripted::default().then(second, Ok(tools(&["a"])));
+    let watched = async {
+        tokio::time::sleep(second / 2).await;
+        listed(&crib.catalog())
+    };
+    let (without, meanwhile) = tokio::join!(replace(Some(broken)), watched);
+    assert_eq!([meanwhile, without], [["other/c"], ["other/c"]]);
+    assert_eq!(replace(Some(again)).await, ["owner/a", "other/c"]);
+    // One that has left for good waits for nothing.
+    assert_eq!(replace(None).await, ["other/a", "other/c"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_replacement_that_nobody_waits_for_is_finished_all_the_same() {
     let second = Duration::from_secs(1);
     let slow = Scripted::default().then(second, Ok(tools(&["a"]))).then(second, Ok(tools(&["b"])));
