@@ -1,5 +1,6 @@
 //! A running server, asked over its REST door with the token of this machine.
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 use std::pin::pin;
 use std::time::Duration;
@@ -120,7 +121,8 @@ impl Remote {
     }
 }
 
-/// What the command line names, else where the configuration says that the server listens.
+/// What the command line names, else where the configuration says that the server listens. A file
+/// that is only found may be somebody else's: the token goes to no other machine for its sake.
 fn base(global: &Global, words: &RemoteWords) -> Result<Url> {
     let text = if let Some(url) = &words.url {
         url.clone()
@@ -128,7 +130,20 @@ fn base(global: &Global, words: &RemoteWords) -> Result<Url> {
         let path = global.config.as_deref().unwrap_or(Path::new(CONFIG));
         let file = config::file_if_any(path)?;
         let read = file.and_then(|text| Config::read(&text, CONFIG).config);
-        format!("http://{}", read.and_then(|file| file.front.listen).unwrap_or(LISTEN))
+        let mut listen = read.and_then(|file| file.front.listen).unwrap_or(LISTEN);
+        // Where all addresses of a machine are listened on, its own is among them.
+        match listen.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => listen.set_ip(Ipv4Addr::LOCALHOST.into()),
+            IpAddr::V6(ip) if ip.is_unspecified() => listen.set_ip(Ipv6Addr::LOCALHOST.into()),
+            IpAddr::V4(_) | IpAddr::V6(_) => {}
+        }
+        if global.config.is_none() && !listen.ip().is_loopback() {
+            bail!(
+                "`{CONFIG}` names `{listen}`, to which your token would go: if that is your \
+                 server, say so with `--config {CONFIG}` or `--url`"
+            );
+        }
+        format!("http://{listen}")
     };
     let url = Url::parse(&text).with_context(|| format!("`{text}` is no address"))?;
     if !matches!(url.scheme(), "http" | "https") || !url.username().is_empty() {

@@ -39,6 +39,17 @@ fn a_server_says_where_mcp_clients_come_in_and_what_tells_them() {
 }
 
 #[test]
+fn a_token_goes_to_no_other_machine_for_a_file_that_was_only_found() {
+    let folder = Folder::new();
+    // An address of documents, which nobody has: nothing is sent to it.
+    folder.write("crib.toml", "[server]\nlisten = \"192.0.2.7:80\"\n");
+    let ran = shell(&folder, "toolcrib calls");
+    let told = "error: `crib.toml` names `192.0.2.7:80`, to which your token would go: if that is \
+                your server, say so with `--config crib.toml` or `--url`\n";
+    assert_eq!((ran.code, ran.err.as_str()), (2, told), "{ran:?}");
+}
+
+#[test]
 fn a_client_is_told_of_the_configuration_that_is_there() {
     let folder = Folder::new();
     let file = "[server]\nlisten = \"127.0.0.1:7599\"\n[profile.small]\n[profile.other]\n";
