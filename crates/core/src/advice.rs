@@ -268,14 +268,14 @@ pub(crate) fn cut(
     reader: Option<(&ResultHandle, &ToolName)>,
 ) -> String {
     let pieces = reader.map(|(handle, tool)| {
-        format!("ead it in pieces: call `{tool}` with the handle `{handle}`")
+        format!("read it in pieces: call `{tool}` with the handle `{handle}`")
     });
     let rest = match (again, pieces) {
         (true, Some(pieces)) => {
-            format!("Call again with arguments that ask for less to see the rest, or r{pieces}")
+            format!("Call again with arguments that ask for less to see the rest, or {pieces}")
         }
         (true, None) => "Call again with arguments that ask for less to see the rest".to_owned(),
-        (false, Some(pieces)) => format!("Do not call again to see the rest; r{pieces}"),
+        (false, Some(pieces)) => format!("Do not call again to see the rest; {pieces}"),
         (false, None) => "The call is done: do not call again to see the rest".to_owned(),
     };
     format!("[cut: {shown} of {whole} bytes are shown. {rest}]")
