@@ -11,7 +11,14 @@ pub(crate) struct Tally {
     pub(crate) skipped: Vec<String>,
     /// Tests that were told to be slow and have not ended.
     slow: BTreeSet<String>,
+    /// What the failed tests said, as the harness gathers it, up to [`LONGEST_TALE`].
+    tale: String,
+    /// Between the harness's `failures:` and its result.
+    is_telling: bool,
 }
+
+/// In bytes: what a person reads of failures before turning to the whole output.
+const LONGEST_TALE: usize = 16 << 10;
 
 impl Tally {
     /// Reads one line of output.
@@ -20,6 +27,7 @@ impl Tally {
     /// `test NAME ... ignored` for a test it left out.
     /// A test that finds nothing to check prints `[skipped] WHY`, past the harness's capture.
     pub(crate) fn read(&mut self, line: &str) {
+        self.listen(line);
         if let Some((_, why)) = line.split_once("[skipped] ") {
             self.skipped.push(why.trim().to_owned());
         } else if let Some(result) = line.strip_prefix("test result: ") {
@@ -34,6 +42,22 @@ impl Tally {
                 self.slow.remove(name);
             }
         }
+    }
+
+    fn listen(&mut self, line: &str) {
+        self.is_telling = match line {
+            "failures:" => true,
+            _ => self.is_telling && !line.starts_with("test result: "),
+        };
+        if self.is_telling && self.tale.len() + line.len() < LONGEST_TALE {
+            self.tale += line;
+            self.tale.push('\n');
+        }
+    }
+
+    /// Why tests failed, to be told again at the end: their place in the output is far above it.
+    pub(crate) fn tale(&self) -> &str {
+        self.tale.trim_end()
     }
 
     /// The tests that went on for more than a minute, and still do.
@@ -70,6 +94,10 @@ mod tests {
             "test takes_for_ever has been running for over 60 seconds",
             "test takes_two_minutes ... ok",
             "test peer::agrees_with_python ... [skipped] no Python found",
+            "failures:",
+            "",
+            "---- engine::a_call_runs_once stdout ----",
+            "it ran twice",
             "test result: FAILED. 12 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.02s",
             "test result: ok. 30 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1.20s",
         ] {
@@ -79,7 +107,9 @@ mod tests {
             vec!["`needs_a_day` is marked `ignore`".to_owned(), "no Python found".to_owned()];
         assert_eq!(tally.unended(), "takes_for_ever");
         let slow = ["takes_for_ever".to_owned()].into();
-        assert_eq!(tally, Tally { passed: 42, failed: 1, skipped, slow });
+        let tale = "failures:\n\n---- engine::a_call_runs_once stdout ----\nit ran twice\n";
+        let (tale, is_telling) = (tale.to_owned(), false);
+        assert_eq!(tally, Tally { passed: 42, failed: 1, skipped, slow, tale, is_telling });
         assert_eq!(tally.line(), "42 passed, 1 failed");
     }
 }

@@ -36,6 +36,9 @@ pub(crate) fn run() -> ExitCode {
         report.skip(skipped.clone());
     }
     let end = report.end();
+    if !tally.tale().is_empty() {
+        say(tally.tale());
+    }
     say(&tally.line());
     end
 }
