@@ -1,6 +1,7 @@
 //! What a server keeps: calls, keys, tickets and results, through both of its doors, over real
 //! upstreams that count.
 
+mod approvals;
 mod doors;
 mod faults;
 mod forms;

@@ -6,6 +6,7 @@
     reason = "the lints' leave for tests does not reach the helpers of tests"
 )]
 
+mod chance;
 mod commands;
 mod keep;
 mod load;

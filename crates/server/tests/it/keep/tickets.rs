@@ -7,19 +7,19 @@ use super::keys::killed;
 use super::upstream::{Oracle, Upstream};
 use crate::serve::support::{Serving, eventually};
 
-const ASKING: &str = "allow = [\"*\"]\n[store]\nurl = \"sqlite://crib.db\"\n\
+pub(super) const ASKING: &str = "allow = [\"*\"]\n[store]\nurl = \"sqlite://crib.db\"\n\
     [profile.careful]\nask = [\"*__act\"]\n[profile.other]\nask = [\"*__act\"]\n";
 
-fn arguments(nonce: &str) -> Value {
+pub(super) fn arguments(nonce: &str) -> Value {
     json!({ "how": "ok", "nonce": nonce, "n": 1 })
 }
 
-fn wanted(tool: &str, arguments: Value) -> Wanted<'_> {
+pub(super) fn wanted(tool: &str, arguments: Value) -> Wanted<'_> {
     Wanted { tool, arguments, key: None, profile: Some("careful") }
 }
 
 /// What a client of the stateless revision sends that can ask its person.
-fn body(wanted: &Wanted<'_>, state: Option<&str>) -> Value {
+pub(super) fn body(wanted: &Wanted<'_>, state: Option<&str>) -> Value {
     let mut body: Value = serde_json::from_str(&Door::Mcp.body(wanted)).unwrap();
     let capabilities = json!({ "elicitation": { "form": {} } });
     body["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = capabilities;

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -14,27 +14,16 @@ use super::oracle::{Operation, Oracle, document};
 use super::routes;
 use super::support::{Answer, Serving, bearer, head};
 use super::wire::{modern, taking};
+use crate::chance::Chance;
 use crate::process::Folder;
 
 const CALLERS: [&str; 3] = ["ann", "bob", "cleo"];
-const SOURCES: [&str; 3] = ["one", "two", "three"];
+const SOURCES: [&str; 5] = ["one", "two", "three", "four", "five"];
 
-/// Numbers that look random and are the same for the same seed.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, limit: usize) -> usize {
-        // SplitMix64.
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((mixed ^ (mixed >> 31)) >> 1).unwrap() % limit
-    }
-
-    fn word(&mut self) -> String {
-        let letter = |number: usize| char::from(b'g' + u8::try_from(number).unwrap());
-        (0..12).map(|_| letter(self.below(20))).collect()
-    }
+/// A word that nothing else has: no letter of it is a digit of a hexadecimal number.
+fn word(chance: &mut Chance) -> String {
+    let letter = |number: usize| char::from(b'g' + u8::try_from(number).unwrap());
+    (0..12).map(|_| letter(chance.below(20))).collect()
 }
 
 /// A catalog and who may use what of it.
@@ -46,11 +35,11 @@ struct World {
 
 impl World {
     fn random(chance: &mut Chance) -> Self {
-        let count = 1 + chance.below(60);
+        let count = 1 + chance.below(200);
         let tools: Vec<_> = (0..count)
             .map(|_| {
-                let operation = Operation { name: chance.word(), word: chance.word() };
-                (SOURCES[chance.below(3)], operation)
+                let operation = Operation { name: word(chance), word: word(chance) };
+                (SOURCES[chance.below(SOURCES.len())], operation)
             })
             .collect();
         let mut permitted = || -> BTreeSet<String> {
@@ -71,7 +60,7 @@ impl World {
             let rule = "[[rule]]\nwhen = { subject =";
             writeln!(file, "{rule} \"{caller}\" }}\nallow = {names}\n").unwrap();
         }
-        // Under the profile a third of the tools is taken away from everybody.
+        // Under the profile most of the tools are taken away from everybody.
         file += "[profile.p]\nsources = [\"one\", \"two\"]\nallow = [\"*\"]\n\n";
         for source in SOURCES {
             let there = |own: &str, tool: &Operation| {
@@ -277,11 +266,8 @@ fn timing(serving: &Serving, token: &str, name: &str) -> (Duration, Duration) {
 
 #[test]
 fn a_forbidden_tool_is_to_its_caller_as_one_that_is_not_there() {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    let seed = u64::try_from(since.as_millis()).unwrap();
     let out = &mut std::io::stdout();
-    writeln!(out, "forbidden tools: seed {seed}").unwrap();
-    let mut chance = Chance(seed);
+    let mut chance = Chance::of("forbidden tools");
     let oracle = Oracle::start();
     let world = World::random(&mut chance);
     let all = world.serve(&oracle, None);
