@@ -1,4 +1,5 @@
-//! Sixty-four callers at once, who all use the same words: none of them meets another.
+//! Sixty-four callers of two tenants at once, who all use the same words: none of them meets
+//! another.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -7,7 +8,8 @@ use std::io::Write as _;
 use serde_json::{Value, json};
 use toolcrib_testkit::hostile;
 
-use super::support::{Answer, Serving, bearer, eventually, head};
+use super::keys::make;
+use super::support::{Answer, Serving, bearer, head};
 use super::wire::{message, modern, taking};
 use crate::process::Folder;
 
@@ -15,36 +17,31 @@ const CALLERS: usize = 64;
 /// Rounds of calls of each caller.
 const ROUNDS: usize = 10;
 
-/// The token of a caller, put where the server looks for it.
-fn token(serving: &Serving, number: usize) -> String {
-    let token = format!("tc_{number:064x}");
-    let path = serving.folder.path().join(format!("state/toolcrib/keys/caller-{number}"));
-    std::fs::write(&path, &token).unwrap();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
-    }
-    token
+/// The keys of all callers, and their lines for the file: neighbours have one name in two tenants.
+fn keys(folder: &Folder) -> (Vec<String>, String) {
+    let made = (0..CALLERS).map(|number| {
+        let (name, subject) = (format!("key-{number}"), format!("caller-{}", number / 2));
+        let tenant = ["even", "odd"][number % 2];
+        make(folder, &[&name, "--tenant", tenant, "--subject", &subject])
+    });
+    let (keys, entries): (Vec<_>, Vec<_>) = made.unzip();
+    (keys, entries.concat())
 }
 
 fn serving() -> (Serving, hostile::Server, Vec<String>) {
     let upstream = hostile::Server::start(&["progress=2"]).unwrap();
     let folder = Folder::new();
+    let (tokens, entries) = keys(&folder);
     folder.write(
         "crib.toml",
         &format!(
             "allow = [\"*\"]\nask = [\"time_now\"]\n\n[limits]\nmax_result = \"1KiB\"\n\n\
              [store]\nurl = \"sqlite://crib.db\"\n\n[[source]]\nid = \"basics\"\n\
-             prefix = \"\"\nbasics = true\n\n[[source]]\nid = \"up\"\nmcp = {{ url = \"{}\" }}\n",
+             prefix = \"\"\nbasics = true\n\n[[source]]\nid = \"up\"\nmcp = {{ url = \"{}\" }}\n\n{entries}",
             upstream.url()
         ),
     );
     let serving = Serving::start_in(folder, &[]);
-    let tokens: Vec<_> = (0..CALLERS).map(|number| token(&serving, number)).collect();
-    let known =
-        |token: &String| eventually(|| serving.ask_as(token, "GET", "/v1/tools", "").status == 200);
-    assert!(tokens.iter().all(known));
     serving.hears("`up`: ");
     (serving, upstream, tokens)
 }
