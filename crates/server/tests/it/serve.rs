@@ -44,6 +44,7 @@ mod schemathesis;
 pub(crate) mod script;
 #[cfg(unix)]
 mod sdks;
+mod sessions;
 #[cfg(target_os = "linux")]
 mod spawns;
 mod stopping;

@@ -13,14 +13,14 @@ use super::tokens::{URL, ask, challenge, claims, file, now, rounds, signed, with
 use crate::process::Folder;
 
 /// Credentials that are none, each as the lines of a head.
-type Bad = Vec<(String, Vec<String>)>;
+pub(super) type Bad = Vec<(String, Vec<String>)>;
 
 fn line(value: &str) -> Vec<String> {
     vec![format!("Authorization: {value}")]
 }
 
 /// Whatever somebody may make of a token that is right.
-fn bent(token: &str) -> Bad {
+pub(super) fn bent(token: &str) -> Bad {
     let half = &token[..20];
     let other =
         format!("{}{}", &token[..token.len() - 1], if token.ends_with('0') { '1' } else { '0' });
