@@ -35,6 +35,22 @@ fn object(fields: &[(&str, Value)]) -> Value {
     json!({ "type": "object", "properties": properties, "required": names })
 }
 
+/// The same with fields of which each may be left out.
+fn with(mut object: Value, fields: &[(&str, Value)]) -> Value {
+    if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.extend(fields.iter().map(|(name, schema)| ((*name).to_owned(), schema.clone())));
+    }
+    object
+}
+
+/// A schema with what it means beside it.
+fn about(mut schema: Value, words: &str) -> Value {
+    if let Value::Object(fields) = &mut schema {
+        fields.insert("description".to_owned(), words.into());
+    }
+    schema
+}
+
 fn list(of: &Value) -> Value {
     json!({ "type": "array", "items": of })
 }
@@ -68,19 +84,17 @@ pub(crate) fn tools() -> Value {
         ("fingerprint", text()),
         ("stale", flag()),
     ]);
-    let mut page = paged(object(&[("tools", list(&brief)), ("total", count())]));
-    if let Some(properties) = page.get_mut("properties").and_then(Value::as_object_mut) {
-        let about = "Of a search where there is an embedder: whether tools were found by their \
-                     meaning too, or by their words alone, since vectors are not made yet or the \
-                     embedder failed.";
-        let words = ["used", "making", "failed"];
-        properties.insert("meaning".into(), json!({ "enum": words, "description": about }));
-        let about = "Sources that give no tools now, and why: what is missing may be theirs.";
-        let away = object(&[("source", text()), ("reason", text())]);
-        let away = json!({ "type": "array", "items": away, "description": about });
-        properties.insert("away".into(), away);
-    }
-    page
+    let meaning = about(
+        json!({ "enum": ["used", "making", "failed"] }),
+        "Of a search where there is an embedder: whether tools were found by their meaning too, or \
+         by their words alone, since vectors are not made yet or the embedder failed.",
+    );
+    let away = about(
+        list(&object(&[("source", text()), ("reason", text())])),
+        "Sources that give no tools now, and why: what is missing may be theirs.",
+    );
+    let page = paged(object(&[("tools", list(&brief)), ("total", count())]));
+    with(page, &[("meaning", meaning), ("away", away)])
 }
 
 pub(crate) fn tool() -> Value {
@@ -111,14 +125,31 @@ pub(crate) fn why() -> Value {
 }
 
 pub(crate) fn plan() -> Value {
-    object(&[
+    let plan = object(&[
         ("plan", text()),
         ("visible", list(&text())),
         ("forced", list(&text())),
         ("guidance", anything()),
         ("warnings", list(&text())),
         ("discovery", shown()),
-    ])
+    ]);
+    let loss = [("tool", text()), ("path", text()), ("what", text()), ("cure", text())];
+    let refused = object(&[("tool", text()), ("reason", text())]);
+    let tools = "The definitions in the words of the `dialect` that was asked for.";
+    let request = about(anything(), "The fields for the body of the request to the model.");
+    let why =
+        about(list(&why()), "Where `why` was asked for: of each tool that the caller may see.");
+    let fields = [
+        ("dialect", text()),
+        ("tools", about(json!({ "type": ["array", "object"] }), tools)),
+        ("tool_choice", json!({})),
+        ("request", request),
+        ("losses", about(list(&object(&loss)), "What the model API cannot be told.")),
+        ("refused", list(&refused)),
+        ("tokens", about(count(), "A guess: a quarter of the letters.")),
+        ("why", why),
+    ];
+    with(plan, &fields)
 }
 
 /// How the tools of a plan are shown, and why.
@@ -130,26 +161,68 @@ fn shown() -> Value {
     ])
 }
 
-pub(crate) fn calls() -> Value {
+/// What came of one call.
+fn response() -> Value {
     let response = object(&[
         ("id", text()),
         ("name", text()),
-        ("outcome", text()),
+        ("outcome", json!({ "enum": ["done", "failed", "denied", "pending"] })),
         ("error", flag()),
         ("text", text()),
-        ("debug", anything()),
+        ("debug", debug()),
     ]);
+    let fields = [
+        ("kind", about(text(), "Of a failure: which kind.")),
+        ("structured", about(json!({}), "What the tool gave as data.")),
+        ("parts", about(list(&anything()), "All of what it gave, where that is not text alone.")),
+        ("ticket", about(text(), "Of a call that waits: what it waits under.")),
+        ("duplicate_of", about(text(), "The call of this batch that ran for this one, too.")),
+        ("repairs", about(list(&text()), "What was put right in the arguments.")),
+        ("checks", list(&text())),
+        ("references", list(&reference())),
+        ("whole", about(text(), "Of a text that is cut: the handle of all of it.")),
+        ("handed_over", about(flag(), "The tool has taken control: no turn of the model follows.")),
+    ];
+    with(response, &fields)
+}
+
+/// How a call went, for the operator.
+fn debug() -> Value {
+    let debug = object(&[("attempts", count()), ("waited_us", count()), ("ran_us", count())]);
+    let cause = about(text(), "What lies behind a failure; the operator alone is told.");
+    let fields = [
+        ("tool", text()),
+        ("source", text()),
+        ("key", about(text(), "The name of the call in the record.")),
+        ("flags", list(&text())),
+        ("cause", cause),
+    ];
+    with(debug, &fields)
+}
+
+fn reference() -> Value {
+    let reference = object(&[("number", count()), ("id", text())]);
+    with(reference, &[("title", text()), ("url", text()), ("text", text())])
+}
+
+/// Where a `dialect` was asked for: what to send back to the model.
+fn messages() -> (&'static str, Value) {
+    ("messages", about(json!({ "type": "array" }), "What to send back, in the words of `dialect`."))
+}
+
+pub(crate) fn calls() -> Value {
     let ticket =
         object(&[("ticket", text()), ("reason", text()), ("id", text()), ("name", text())]);
-    object(&[
+    let answer = object(&[
         ("id", text()),
-        ("responses", list(&response)),
+        ("responses", list(&response())),
         ("tickets", list(&ticket)),
         ("checks", list(&text())),
-        ("references", list(&anything())),
+        ("references", list(&reference())),
         ("turn", json!({ "enum": ["go_on", "handed_over", "waiting"] })),
-        ("run", anything()),
-    ])
+        ("run", about(anything(), "To be given to `/v1/plan` for the next turn.")),
+    ]);
+    with(answer, &[messages()])
 }
 
 pub(crate) fn batch() -> Value {
@@ -182,12 +255,8 @@ fn recorded(more: &[(&str, Value)]) -> Value {
 }
 
 /// With the cursor that is there where there is more.
-fn paged(mut page: Value) -> Value {
-    if let Some(properties) = page.get_mut("properties").and_then(Value::as_object_mut) {
-        let about = "There is more: ask again with this cursor.";
-        properties.insert("cursor".into(), json!({ "type": "string", "description": about }));
-    }
-    page
+fn paged(page: Value) -> Value {
+    with(page, &[("cursor", about(text(), "There is more: ask again with this cursor."))])
 }
 
 pub(crate) fn tickets() -> Value {
@@ -207,7 +276,7 @@ pub(crate) fn tickets() -> Value {
 }
 
 pub(crate) fn decided() -> Value {
-    object(&[("response", anything())])
+    with(object(&[("response", response())]), &[messages()])
 }
 
 pub(crate) fn result() -> Value {

@@ -4,10 +4,11 @@ use toolcrib::Discovery;
 use toolcrib::store::State;
 
 use super::problem::Kind::{
-    self, BadRequest, Forbidden, InsufficientScope, InvalidBody, InvalidQuery, KeyConflict,
-    KeyInUse, NotAReply, NotJson, NothingLeft, OtherProfile, OutcomeUnknown, TicketRefused,
-    TooLarge, TooMany, Unauthenticated, Unavailable, UnknownCall, UnknownCursor, UnknownPlan,
-    UnknownProfile, UnknownResult, UnknownSource, UnknownTicket, UnknownTool,
+    self, BadHost, BadOrigin, BadRequest, Broken, Forbidden, InsufficientScope, InvalidBody,
+    InvalidQuery, KeyConflict, KeyInUse, NotAReply, NotJson, NothingLeft, OtherProfile,
+    OutcomeUnknown, TicketRefused, TooLarge, TooMany, TooSlow, Unauthenticated, Unavailable,
+    UnknownCall, UnknownCursor, UnknownPlan, UnknownProfile, UnknownResult, UnknownSource,
+    UnknownTicket, UnknownTool,
 };
 use super::rest::{calls, figures, health, ledger, plan, results, sources, tickets, tools};
 use super::routes::Access::{Anybody, Caller, Operator};
@@ -171,11 +172,12 @@ pub(crate) static ROUTES: &[Route] = &[
 /// Ways of showing tools.
 const MODES: &[&str] = &Discovery::WORDS;
 /// What can be wrong with any request.
-pub(crate) const COMMON: &[Kind] = &[BadRequest, Unauthenticated, InsufficientScope];
+pub(crate) const COMMON: &[Kind] =
+    &[BadRequest, BadHost, BadOrigin, Unauthenticated, InsufficientScope, Broken];
 /// What can be wrong where a request takes a place among others.
 pub(crate) const OF_CALLERS: &[Kind] = &[TooMany, Unavailable];
 /// What can be wrong with any body.
-pub(crate) const OF_BODIES: &[Kind] = &[NotJson, TooLarge, InvalidBody];
+pub(crate) const OF_BODIES: &[Kind] = &[NotJson, TooLarge, TooSlow, InvalidBody];
 
 const fn text(name: &'static str, about: &'static str) -> Parameter {
     Parameter { name, about, takes: Takes::Text }
