@@ -1,7 +1,7 @@
 //! The one gate: every call of every door runs here, in the order that is the security model.
 //!
 //! 1 to 5 (`admit`): parse and repair, dedupe, cap, control guard, look up and validate.
-//! 6 to 9 (`run_one`, a task for each call): decide, park, record, wait for its turn, run, govern,
+//! 6 to 9 (`run_one`, a task for each call): decide, park, wait for its turn, record, run, govern,
 //! record. 10 (`answer`): one response a call, in call order.
 
 mod admit;
@@ -21,6 +21,7 @@ mod recorded;
 mod redeem;
 pub(crate) mod relay;
 mod run_one;
+mod turn;
 mod watch;
 mod within;
 mod witnessed;
@@ -34,7 +35,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call::{Call, CallKey};
 use crate::host::Host;
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, OnceKey};
 use crate::limits::CribLimits;
 use crate::plan::Plan;
 use crate::policy::Policy;
@@ -92,6 +93,8 @@ pub struct BatchOptions {
     pub trace: Option<Trace>,
     /// The host's own mark of the request that the calls came by; what is parked bears it.
     pub mark: Option<Arc<str>>,
+    /// Under which the host began the batch as a whole.
+    pub key: Option<OnceKey>,
 }
 
 impl Executor {
@@ -196,6 +199,7 @@ impl Executor {
             host: options.host,
             trace: options.trace,
             mark: options.mark,
+            key: options.key,
             reading: None,
         });
         let key_of = CallKey::batch();
@@ -227,6 +231,7 @@ struct Batch {
     host: Option<Arc<dyn Host>>,
     trace: Option<Trace>,
     mark: Option<Arc<str>>,
+    key: Option<OnceKey>,
     /// What policy is asked about where something is read that is no tool.
     reading: Option<Arc<ToolSpec>>,
 }

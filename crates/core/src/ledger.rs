@@ -24,7 +24,14 @@ pub use once::{Begun, KeyEnd, LONGEST_KEY, OnceKey};
 
 /// The record. An error of the ledger stops a call that has an effect before it is sent.
 pub trait Ledger: Send + Sync {
-    /// A call is about to run; when this resolves, the row is as durable as the ledger is.
+    /// A call waits for its turn, and nothing of it was sent. Not every call waits, and one that
+    /// did is `planned` too before it runs.
+    fn queued<'a>(&'a self, _: Planned<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    /// A call is about to be sent; when this resolves, the row is as durable as the ledger is, and
+    /// its keys are bound, unless it only reads.
     fn planned<'a>(&'a self, call: Planned<'a>) -> BoxFuture<'a, Result<(), LedgerError>>;
 
     fn finished(&self, call: CallKey, ending: Ending) -> BoxFuture<'_, Result<(), LedgerError>>;
@@ -50,13 +57,20 @@ pub trait Ledger: Send + Sync {
     }
 
     /// Asks for a key before the call under it is made: of any number who ask at once, one is
-    /// told `New`, and from then on the key is on record.
+    /// told `New`, and from then on the key is on record. If the process ends before the key is
+    /// bound, it is free again.
     fn begin<'a>(
         &'a self,
         _: &'a OnceKey,
         _: Fingerprint,
     ) -> BoxFuture<'a, Result<Begun, LedgerError>> {
         Box::pin(std::future::ready(Err(LedgerError::keyless())))
+    }
+
+    /// Binds keys without a call that is sent: something of what was begun under them outlives
+    /// the process.
+    fn bind<'a>(&'a self, _: &'a [OnceKey]) -> BoxFuture<'a, Result<(), LedgerError>> {
+        Box::pin(std::future::ready(Ok(())))
     }
 
     /// Says what came of a call that was begun under a key.
@@ -73,7 +87,8 @@ pub trait Ledger: Send + Sync {
     fn park(&self, parked: Parked) -> BoxFuture<'_, Result<(), LedgerError>>;
 
     /// Takes a ticket out. Of any number who claim it at once, one gets it; a ticket of another
-    /// caller is `Unknown` and stays. A ledger that keeps keys begins the ticket's own with it.
+    /// caller is `Unknown` and stays. A ledger that keeps keys begins the ticket's own with it; if
+    /// the process ends before that is bound or settled, the ticket is open again.
     fn claim<'a>(
         &'a self,
         ticket: &'a TicketId,
@@ -130,6 +145,8 @@ pub struct Planned<'a> {
     pub tool: &'a Arc<ToolSpec>,
     pub fingerprint: Fingerprint,
     pub arguments: &'a Arguments,
+    /// Under which it was begun.
+    pub keys: &'a [OnceKey],
 }
 
 /// The truthful end of a planned call.

@@ -48,6 +48,10 @@ impl MemoryLedger {
 }
 
 impl Ledger for MemoryLedger {
+    fn queued<'a>(&'a self, call: Planned<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
+        self.planned(call)
+    }
+
     fn planned<'a>(&'a self, call: Planned<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
         let row = Row::of(call);
         locked(&self.rows).plan(row);

@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 use toolcrib_core::Fingerprint;
 
 use crate::error::StoreError;
-use crate::keys::{self, Begun, Key, Settled};
+use crate::keys::{self, Begun, Hold, Key, Settled};
 use crate::options::Options;
 use crate::owed::Owed;
 use crate::writer::{Need, Shared, Work, Writer};
@@ -17,7 +17,7 @@ use crate::writer::{Need, Shared, Work, Writer};
 pub(crate) async fn begin(
     writer: &Writer,
     key: Key,
-    arguments: Fingerprint,
+    arguments: (Fingerprint, Hold),
     options: Options,
 ) -> Result<Begun, StoreError> {
     let (reply, answer) = oneshot::channel();
@@ -30,7 +30,7 @@ pub(crate) async fn begin(
 
 struct Beginning {
     key: Key,
-    arguments: Fingerprint,
+    arguments: (Fingerprint, Hold),
     options: Options,
     begun: Option<Begun>,
     shared: Arc<Shared>,
@@ -122,7 +122,8 @@ mod tests {
     fn ask<'a>(writer: &'a Writer, name: &str) -> BoxFuture<'a, Result<Begun, StoreError>> {
         let tool = ToolName::new("pay").unwrap();
         let key = Key { caller: Caller::local(), tool, key: name.to_owned() };
-        Box::pin(begin(writer, key, Fingerprint::of(&json!({})), Options::default()))
+        let arguments = (Fingerprint::of(&json!({})), Hold::Loose);
+        Box::pin(begin(writer, key, arguments, Options::default()))
     }
 
     /// A job at which the writer stands still: it says when it is there, and goes on when told.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use toolcrib_core::{CallKey, Caller, Ending, ErrorKind, Fingerprint, Finish, Planned, ToolSpec};
 
+use crate::error::StoreError;
 use crate::wall::Moment;
+use crate::writer::Work;
 
 /// As much of a call's id as is written: it comes from a model.
 const LONGEST_ID: usize = 256;
@@ -35,12 +37,30 @@ impl NewCall {
         }
     }
 
-    /// With its end, if that is known already.
+    /// The row of a call that may be sent from now on, with its end if that is known already. It
+    /// may be there from the time when it waited.
     pub(crate) fn write(&self, connection: &Connection, end: Option<&End>) -> rusqlite::Result<()> {
+        self.put(connection, end, true)
+    }
+
+    /// The row of a call that waits for its turn.
+    pub(crate) fn queue(&self, connection: &Connection) -> rusqlite::Result<()> {
+        self.put(connection, None, false)
+    }
+
+    fn put(
+        &self,
+        connection: &Connection,
+        end: Option<&End>,
+        dispatched: bool,
+    ) -> rusqlite::Result<()> {
         let mut insert = connection.prepare_cached(
             "INSERT INTO calls (key, call_id, tenant, subject, tool, source, effect, \
-             fingerprint, arguments, planned, ending, kind, ended, attempts) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+             fingerprint, arguments, planned, ending, kind, ended, attempts, dispatched) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) \
+             ON CONFLICT (key) DO UPDATE SET dispatched = 1, ending = excluded.ending, \
+             kind = excluded.kind, ended = excluded.ended, attempts = excluded.attempts \
+             WHERE ending IS NULL AND NOT dispatched",
         )?;
         let (ending, kind) = end.map(End::columns).unzip();
         insert.execute(params![
@@ -58,8 +78,22 @@ impl NewCall {
             kind.flatten(),
             end.map(|end| end.at),
             end.and_then(End::attempts),
+            dispatched,
         ])?;
         Ok(())
+    }
+}
+
+/// Writes the row of a call that waits, for which nobody waits.
+pub(crate) struct Queueing(pub(crate) NewCall);
+
+impl Work for Queueing {
+    fn run(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        self.0.queue(connection)
+    }
+
+    fn answer(self: Box<Self>, _: Result<(), StoreError>) {
+        // Where it has no row, none is missed: whoever waits was not accepted yet.
     }
 }
 

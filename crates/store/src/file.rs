@@ -13,8 +13,12 @@ use crate::error::StoreError;
 use crate::wall::Moment;
 
 /// The forms of the file, each as the change from the one before.
-const STEPS: &[&str] =
-    &[include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
+const STEPS: &[&str] = &[
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
+];
 
 /// Says that a file of SQLite is a store: "crib" in ASCII.
 const APPLICATION: i64 = 0x6372_6962;
@@ -159,15 +163,22 @@ fn migrate(connection: &mut Connection, found: i64) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Gives an end to what the process before left without one. Whether a call was sent between its
-/// row and its end nobody wrote down, so nobody can say that it was not. Gives how many calls.
+/// Gives an end to what the process before left without one. A call that still waited for its turn
+/// was not sent; of any other nobody can say that it was not. A key is free again if nothing under
+/// it had gone further than that. Gives how many calls may have taken effect.
 fn recover(connection: &mut Connection) -> rusqlite::Result<usize> {
     let whole = connection.transaction()?;
     let now = Moment::now();
+    whole.execute(
+        "UPDATE calls SET ending = 'not_executed', ended = ?1, interrupted = 1 \
+         WHERE ending IS NULL AND NOT dispatched",
+        [now],
+    )?;
     let interrupted = whole.execute(
         "UPDATE calls SET ending = 'unknown', ended = ?1, interrupted = 1 WHERE ending IS NULL",
         [now],
     )?;
+    whole.execute("DELETE FROM keys WHERE state = 'running' AND NOT bound", [])?;
     whole.execute("UPDATE keys SET state = 'unknown' WHERE state = 'running'", [])?;
     whole.commit()?;
     Ok(interrupted)

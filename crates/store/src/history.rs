@@ -42,8 +42,8 @@ pub struct CallRecord {
     pub ended: Option<SystemTime>,
     /// `None` while it runs.
     pub ending: Option<Ending>,
-    /// The process ended before the call did: its ending is `Unknown` for that reason, and
-    /// `ended` is when that was found.
+    /// The process ended before the call did: its ending is `Unknown`, or `NotExecuted` if it still
+    /// waited for its turn, and `ended` is when that was found.
     pub interrupted: bool,
     /// What was tried; `None` where nobody lived to write it down.
     pub attempts: Option<Vec<Attempt>>,

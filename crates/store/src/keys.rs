@@ -1,7 +1,7 @@
 //! Keys that a caller gives a call, so that sending it again does not run it again.
 //!
 //! `begin` before the call, then `settle` with what came of it. What was begun by a process that
-//! ended is `Unknown` for as long as a key is kept.
+//! ended is `Unknown` for as long as a key is kept, if it was bound: else nothing ran under it.
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde_json::Value;
@@ -21,34 +21,56 @@ pub(crate) fn check(key: &Key) -> Result<(), StoreError> {
     key.fits().then_some(()).ok_or(StoreError::TooLong { what: "a key", most: LONGEST_KEY })
 }
 
+/// What becomes of a key that is begun when the process ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hold {
+    /// It is free again.
+    Loose,
+    /// It stays taken.
+    Bound,
+}
+
 /// Asks for a key: it is taken by whoever is told `New`.
 pub(crate) fn begin(
     key: &Key,
     connection: &Connection,
-    arguments: Fingerprint,
+    (arguments, hold): (Fingerprint, Hold),
     options: &Options,
 ) -> rusqlite::Result<Begun> {
     let arguments = arguments.to_string();
     if let Some(begun) = find(key, connection, Some(&arguments))? {
         return Ok(begun);
     }
-    take(key, connection, &arguments, options)?;
+    take(key, connection, (&arguments, hold), options)?;
     Ok(Begun::New)
 }
 
 fn take(
     key: &Key,
     connection: &Connection,
-    arguments: &str,
+    (arguments, hold): (&str, Hold),
     options: &Options,
 ) -> rusqlite::Result<()> {
     let expires = Moment::now().after(options.keys_for);
     let mut take = connection.prepare_cached(
-        "INSERT OR REPLACE INTO keys (tenant, subject, tool, key, arguments, state, expires) \
-         VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6)",
+        "INSERT OR REPLACE INTO keys (tenant, subject, tool, key, arguments, state, expires, \
+         bound) VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7)",
     )?;
     let Caller { tenant, subject, .. } = &key.caller;
-    take.execute(params![tenant, subject, key.tool.as_str(), key.key, arguments, expires])?;
+    let (tool, key) = (key.tool.as_str(), &key.key);
+    let is_bound = hold == Hold::Bound;
+    take.execute(params![tenant, subject, tool, key, arguments, expires, is_bound])?;
+    Ok(())
+}
+
+/// From now on it stays taken when the process ends.
+pub(crate) fn bind(key: &Key, connection: &Connection) -> rusqlite::Result<()> {
+    let mut bind = connection.prepare_cached(
+        "UPDATE keys SET bound = 1 WHERE tenant = ?1 AND subject = ?2 AND tool = ?3 AND key = ?4 \
+         AND state = 'running'",
+    )?;
+    let Caller { tenant, subject, .. } = &key.caller;
+    bind.execute(params![tenant, subject, key.tool.as_str(), key.key])?;
     Ok(())
 }
 
@@ -100,7 +122,7 @@ pub(crate) fn begin_claimed(
     connection: &Connection,
     options: &Options,
 ) -> rusqlite::Result<()> {
-    take(key, connection, "", options)
+    take(key, connection, ("", Hold::Bound), options)
 }
 
 /// What is to be written under a key.

@@ -14,8 +14,9 @@
 //!
 //! This crate opens no socket and reads no environment. One thread writes, and commits what has
 //! come meanwhile as one group; a call that may change something waits for the group's sync, a
-//! call that reads waits for nothing. What a killed process left without an end is `Unknown` when
-//! the file is opened again: nobody can say whether it was sent.
+//! call that reads waits for nothing. What a killed process left without an end has one when the
+//! file is opened again: `NotExecuted` if it still waited for its turn, else `Unknown`, as nobody
+//! can say whether it was sent.
 
 mod address;
 mod beginning;

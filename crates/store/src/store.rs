@@ -12,13 +12,13 @@ use toolcrib_core::{
     LedgerError, Parked, Planned, ResultHandle, TicketError, TicketId,
 };
 
-use crate::calls::{self, End, Like, NewCall};
+use crate::calls::{self, End, Like, NewCall, Queueing};
 use crate::error::StoreError;
 use crate::file;
 use crate::history::{self, CallRecord, Cursor, Filter, Page};
 use crate::holders::Holders;
 use crate::kept::{self, NewResult, Piece};
-use crate::keys::{self, Begun, Key, Settled};
+use crate::keys::{self, Begun, Hold, Key, Settled};
 use crate::options::Options;
 use crate::owed::{Finishing, Owed};
 use crate::readers::Readers;
@@ -141,7 +141,17 @@ impl Store {
 
     /// Asks for a key before the call is made; when this resolves to `New`, the key is on disk.
     /// Dropped before that, it leaves the key free.
+    /// What was begun here stays taken when the process ends: what ran under it, only its beginner
+    /// knows.
     pub async fn begin(&self, key: &Key, arguments: Fingerprint) -> Result<Begun, StoreError> {
+        self.begin_with(key, (arguments, Hold::Bound)).await
+    }
+
+    async fn begin_with(
+        &self,
+        key: &Key,
+        arguments: (Fingerprint, Hold),
+    ) -> Result<Begun, StoreError> {
         keys::check(key)?;
         let options = self.0.options.clone();
         beginning::begin(&self.0.writer, key.clone(), arguments, options).await
@@ -274,7 +284,16 @@ impl Store {
     }
 }
 
+fn bind_all(keys: &[Key], file: &rusqlite::Connection) -> rusqlite::Result<()> {
+    keys.iter().try_for_each(|key| keys::bind(key, file))
+}
+
 impl Ledger for Store {
+    fn queued<'a>(&'a self, call: Planned<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
+        let new = NewCall::of(&call);
+        Box::pin(async move { Ok(self.0.writer.hand_over(Box::new(Queueing(new))).await?) })
+    }
+
     fn planned<'a>(&'a self, call: Planned<'a>) -> BoxFuture<'a, Result<(), LedgerError>> {
         let new = NewCall::of(&call);
         Box::pin(async move {
@@ -283,7 +302,12 @@ impl Ledger for Store {
                 let row = self.0.reading.begin(call.key, new, shared);
                 return Ok(self.0.writer.hand_over(row).await?);
             }
-            Ok(self.0.writer.ask(Need::Sync, move |file| new.write(file, None)).await?)
+            let keys = call.keys.to_vec();
+            let plan = move |file: &rusqlite::Connection| {
+                bind_all(&keys, file)?;
+                new.write(file, None)
+            };
+            Ok(self.0.writer.ask(Need::Sync, plan).await?)
         })
     }
 
@@ -315,7 +339,13 @@ impl Ledger for Store {
         key: &'a Key,
         arguments: Fingerprint,
     ) -> BoxFuture<'a, Result<Begun, LedgerError>> {
-        Box::pin(async move { Ok(self.begin(key, arguments).await?) })
+        Box::pin(async move { Ok(self.begin_with(key, (arguments, Hold::Loose)).await?) })
+    }
+
+    fn bind<'a>(&'a self, keys: &'a [Key]) -> BoxFuture<'a, Result<(), LedgerError>> {
+        let keys = keys.to_vec();
+        let bind = move |file: &rusqlite::Connection| bind_all(&keys, file);
+        Box::pin(async move { Ok(self.0.writer.ask(Need::Sync, bind).await?) })
     }
 
     fn settle<'a>(&'a self, key: &'a Key, end: KeyEnd) -> BoxFuture<'a, Result<(), LedgerError>> {

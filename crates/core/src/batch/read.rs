@@ -59,6 +59,7 @@ impl Executor {
             host: options.host.clone(),
             trace: options.trace,
             mark: None,
+            key: None,
             reading: Some(whole),
         });
         let ticket = match word {

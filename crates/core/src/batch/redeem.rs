@@ -128,6 +128,7 @@ impl Deciding {
             host: self.options.host.clone(),
             trace: self.options.trace,
             mark: None,
+            key: None,
             reading: None,
         });
         let approved = self.decision == Decision::Approve;

@@ -1,4 +1,4 @@
-//! Steps 6 to 9 of one call: decide, park, record, wait for its turn, run, govern, record.
+//! Steps 6 to 9 of one call: decide, park, wait for its turn, record, run, govern, record.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -8,9 +8,9 @@ use futures_util::FutureExt;
 use tokio::time::Instant;
 
 use super::attempt::{Attempts, Tries};
-use super::bounds::Place;
 use super::late::Rest;
 use super::record::asked;
+use super::turn::{self, Turn};
 use super::watch::Watch;
 use super::within::within;
 use super::witnessed::Subject;
@@ -160,7 +160,12 @@ impl OneCall {
             Verdict::Ask(reason) => {
                 let ticket = fresh.unwrap_or_else(TicketId::unguessable);
                 let waits = (ticket, reason.clone());
-                let outcome = match park(&batch, call, tool, arguments, waits).await {
+                // A key is not free for a second ticket while there is one under it.
+                let parked = match self.bind(watch).await {
+                    Ok(()) => park(&batch, call, tool, arguments, waits).await,
+                    Err(error) => Err(error),
+                };
+                let outcome = match parked {
                     Ok(ticket) => ToolOutcome::Pending(Pending { ticket, reason }),
                     Err(error) => once::unrecorded(error).outcome,
                 };
@@ -177,6 +182,19 @@ impl OneCall {
         }
     }
 
+    /// The keys of the call, and that of its batch.
+    fn begun_under(&self, watch: &Watch) -> Vec<OnceKey> {
+        watch.keys().iter().chain(&self.batch.key).cloned().collect()
+    }
+
+    async fn bind(&self, watch: &Watch) -> Result<(), LedgerError> {
+        let keys = self.begun_under(watch);
+        if keys.is_empty() {
+            return Ok(());
+        }
+        asked(async { self.batch.gate.ledger.bind(&keys).await }).await
+    }
+
     fn subject<'a>(&self, batch: &'a Batch) -> Option<(&'a Call, &'a Listed)> {
         Some((batch.calls.get(self.position)?, batch.plan.at(self.place)?))
     }
@@ -190,26 +208,18 @@ impl OneCall {
         watch: &Watch,
     ) -> Ended {
         let ledger = &self.batch.gate.ledger;
-        let planned = self.planned(call, tool, &arguments);
+        let keys = self.begun_under(watch);
         moment::reached("admitted");
-        let mut ledger_fault = None;
-        if let Err(error) = asked(async { ledger.planned(planned).await }).await {
-            if tool.spec.effect != Effect::Read {
-                // The row may be there all the same, if only the answer was missing.
-                let ending = Ending::NotExecuted;
-                let _ = asked(async { ledger.finished(self.key, ending).await }).await;
-                return self.ended(once::unrecorded(error).outcome);
-            }
-            // Reading is harmless: it goes on without its row, and the operator is told.
-            ledger_fault = Some(error.to_string());
-        }
-        moment::reached("planned");
-        let queued = Instant::now();
-        let turn = self.turn(tool).await;
+        let planned = self.planned(call, tool, (&arguments, &keys));
+        let taken = turn::taken(&self, tool, planned).await;
+        let Turn { place, waited, fault: mut ledger_fault } = match taken {
+            Ok(turn) => turn,
+            Err(unrecorded) => return self.ended(unrecorded),
+        };
         let started = Instant::now();
         let sent = SystemTime::now();
         moment::reached("dispatched");
-        let mut tries = match turn {
+        let mut tries = match place {
             Ok(_place) => {
                 let mut attempts = Attempts::new(&self.batch, tool, self.key, watch);
                 attempts.run(arguments).await
@@ -217,8 +227,7 @@ impl OneCall {
             Err(outcome) => Tries::none(outcome),
         };
         moment::reached("answered");
-        let (waited, ran) = (started - queued, started.elapsed());
-        let ending = tries.ending;
+        let (ran, ending) = (started.elapsed(), tries.ending);
         let attempts = u32::try_from(tries.attempts.len()).unwrap_or(u32::MAX);
         if let (Ending::Unknown, ToolOutcome::Failed(error)) = (ending, &mut tries.outcome)
             && error.kind == ErrorKind::UnknownOutcome
@@ -247,7 +256,7 @@ impl OneCall {
         &'a self,
         call: &'a Call,
         tool: &'a Listed,
-        arguments: &'a Arguments,
+        (arguments, keys): (&'a Arguments, &'a [OnceKey]),
     ) -> Planned<'a> {
         Planned {
             key: self.key,
@@ -256,28 +265,7 @@ impl OneCall {
             tool: &tool.spec,
             fingerprint: tool.fingerprint,
             arguments,
-        }
-    }
-
-    /// Waits for the calls before it and for a free place.
-    async fn turn(&self, tool: &Listed) -> Result<Place, ToolOutcome> {
-        let cancel = &self.batch.cancel;
-        for end in self.batch.order.before(self.position) {
-            tokio::select! {
-                biased;
-                () = cancel.cancelled() => return Err(not_started()),
-                () = end.cancelled() => {}
-            }
-        }
-        if cancel.is_cancelled() {
-            return Err(not_started());
-        }
-        tokio::select! {
-            biased;
-            place = self.batch.bounds.place(&self.batch.gate.bounds, &tool.spec.origin.source) => {
-                place.ok_or_else(|| failed(ErrorKind::Busy, advice::busy()))
-            }
-            () = cancel.cancelled() => Err(not_started()),
+            keys,
         }
     }
 
@@ -295,11 +283,11 @@ fn may_change(tool: &Listed, verdict: &Verdict) -> bool {
     tool.spec.effect != Effect::Read && !matches!(verdict, Verdict::Deny(_))
 }
 
-fn failed(kind: ErrorKind, message: String) -> ToolOutcome {
+pub(super) fn failed(kind: ErrorKind, message: String) -> ToolOutcome {
     ToolOutcome::Failed(ToolError::new(kind, message))
 }
 
-fn not_started() -> ToolOutcome {
+pub(super) fn not_started() -> ToolOutcome {
     failed(ErrorKind::Cancelled, advice::not_started())
 }
 
@@ -331,7 +319,7 @@ async fn held_back(
         return None;
     }
     let ledger = &one.batch.gate.ledger;
-    let planned = one.planned(call, tool, arguments);
+    let planned = one.planned(call, tool, (arguments, &[]));
     let of = match asked(async { ledger.unknown_like(planned, window).await }).await {
         Ok(of) => of?,
         Err(error) => return Some(once::unrecorded(error).outcome),

@@ -62,7 +62,12 @@ impl OnceKey {
     }
 
     pub(crate) fn is_of_ticket(&self) -> bool {
-        self.tool.as_str() == REDEEM
+        self.ticket().is_some()
+    }
+
+    /// The name of the ticket whose own key this is.
+    pub fn ticket(&self) -> Option<&str> {
+        (self.tool.as_str() == REDEEM).then_some(&self.key)
     }
 
     /// Whether the key has a length that a ledger keeps.

@@ -13,7 +13,7 @@ use hyper::body::{Body, Frame};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio_util::sync::DropGuard;
-use toolcrib::{CallKey, Host, LogEntry, OnceKey, Progress};
+use toolcrib::{BatchOptions, CallKey, Host, LogEntry, OnceKey, Progress};
 
 use super::idempotency::Replies;
 use super::reply::Reply;
@@ -63,6 +63,7 @@ pub(crate) fn stream(work: Work, key: Option<OnceKey>, replies: Replies) -> Repl
     // Who goes away gives the calls up, unless a key says that the answer will be asked for.
     let gone = key.is_none().then(|| work.cancel.clone().drop_guard());
     let options = heard(&work, Arc::new(Told { ids, events: events.clone() }));
+    let options = BatchOptions { key: key.clone(), ..options };
     let started = json!({ "id": work.listing.id }).to_string();
     let _ = events.try_send(event("started", started.as_bytes()));
     tokio::spawn(async move {

@@ -89,6 +89,7 @@ pub(crate) fn run(asked: Asked) -> Answered {
             return Ok(json_bytes(done));
         };
         // Who goes away and comes back with the key finds the reply.
+        let options = BatchOptions { key: Some(key.clone()), ..options };
         let done = tokio::spawn(replies.keep(key, work.done(options))).await;
         moment::reached("replying");
         done.map(json_bytes).map_err(|_| lost())
