@@ -10,6 +10,7 @@ use rusqlite::{Connection, OpenFlags};
 use toolcrib_core::moment;
 
 use crate::error::StoreError;
+use crate::tickets;
 use crate::wall::Moment;
 
 /// The forms of the file, each as the change from the one before.
@@ -165,7 +166,7 @@ fn migrate(connection: &mut Connection, found: i64) -> rusqlite::Result<()> {
 
 /// Gives an end to what the process before left without one. A call that still waited for its turn
 /// was not sent; of any other nobody can say that it was not. A key is free again if nothing under
-/// it had gone further than that. Gives how many calls may have taken effect.
+/// it had gone further than that, and so is a ticket. Gives how many calls may have taken effect.
 fn recover(connection: &mut Connection) -> rusqlite::Result<usize> {
     let whole = connection.transaction()?;
     let now = Moment::now();
@@ -178,6 +179,7 @@ fn recover(connection: &mut Connection) -> rusqlite::Result<usize> {
         "UPDATE calls SET ending = 'unknown', ended = ?1, interrupted = 1 WHERE ending IS NULL",
         [now],
     )?;
+    tickets::reopen(&whole)?;
     whole.execute("DELETE FROM keys WHERE state = 'running' AND NOT bound", [])?;
     whole.execute("UPDATE keys SET state = 'unknown' WHERE state = 'running'", [])?;
     whole.commit()?;

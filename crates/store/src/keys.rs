@@ -10,6 +10,7 @@ use toolcrib_core::{Caller, Fingerprint, KeyEnd, LONGEST_KEY};
 
 use crate::error::StoreError;
 use crate::options::Options;
+use crate::tickets;
 use crate::wall::Moment;
 
 /// Largest recorded response in bytes of JSON. That of a whole request is a text with the results of
@@ -71,7 +72,7 @@ pub(crate) fn bind(key: &Key, connection: &Connection) -> rusqlite::Result<()> {
     )?;
     let Caller { tenant, subject, .. } = &key.caller;
     bind.execute(params![tenant, subject, key.tool.as_str(), key.key])?;
-    Ok(())
+    key.ticket().map_or(Ok(()), |ticket| tickets::forget(connection, ticket))
 }
 
 /// What is known of a key; `None`: nothing. `arguments`: those it must have come with.
@@ -122,7 +123,7 @@ pub(crate) fn begin_claimed(
     connection: &Connection,
     options: &Options,
 ) -> rusqlite::Result<()> {
-    take(key, connection, ("", Hold::Bound), options)
+    take(key, connection, ("", Hold::Loose), options)
 }
 
 /// What is to be written under a key.
@@ -156,6 +157,9 @@ impl Settled {
     pub(crate) fn write(&self, key: &Key, connection: &Connection) -> rusqlite::Result<()> {
         const OF: &str = "WHERE tenant = ?1 AND subject = ?2 AND tool = ?3 AND key = ?4";
         let Caller { tenant, subject, .. } = &key.caller;
+        if let Some(ticket) = key.ticket() {
+            tickets::forget(connection, ticket)?;
+        }
         let (tool, key) = (key.tool.as_str(), &key.key);
         match self {
             Self::Answered(answer) | Self::Late(answer) => {

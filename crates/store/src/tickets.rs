@@ -150,12 +150,32 @@ pub(crate) fn claim(
     // Without room for its key it stays: whoever is told so may claim it again.
     all_or_nothing(connection, || {
         let mut take = connection.prepare_cached(
-            "UPDATE tickets SET parked = NULL, arguments = NULL WHERE ticket = ?1",
+            "UPDATE tickets SET claimed = parked, claimed_arguments = arguments, parked = NULL, \
+             arguments = NULL WHERE ticket = ?1",
         )?;
         take.execute([ticket.as_str()])?;
         keys::begin_claimed(&OnceKey::of_ticket(caller, ticket), connection, options)
     })?;
     Ok(Ok(parked))
+}
+
+/// What was claimed needs to be known no more.
+pub(crate) fn forget(connection: &Connection, ticket: &str) -> rusqlite::Result<()> {
+    let mut forget = connection.prepare_cached(
+        "UPDATE tickets SET claimed = NULL, claimed_arguments = NULL WHERE ticket = ?1",
+    )?;
+    forget.execute([ticket])?;
+    Ok(())
+}
+
+/// Opens the tickets again that a process before had taken, and of whose calls it had sent nothing.
+pub(crate) fn reopen(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute(
+        "UPDATE tickets SET parked = claimed, arguments = claimed_arguments, claimed = NULL, \
+         claimed_arguments = NULL WHERE claimed IS NOT NULL",
+        [],
+    )?;
+    Ok(())
 }
 
 /// One open ticket of a caller.

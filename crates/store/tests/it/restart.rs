@@ -6,9 +6,9 @@ use std::time::Duration;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use toolcrib_core::{
-    AllowAll, Arguments, Call, Caller, CribLimits, Decision, Effect, Ending, Fingerprint, Ledger,
-    Parked, RawArguments, Request, Run, SourceId, TicketError, TicketId, ToolName, ToolOutcome,
-    Toolset, Wire,
+    AllowAll, Arguments, Begun, Call, Caller, CribLimits, Decision, Effect, Ending, Fingerprint,
+    Ledger, OnceKey, Parked, RawArguments, Request, Run, SourceId, TicketError, TicketId, ToolName,
+    ToolOutcome, Toolset, Wire,
 };
 use toolcrib_engine::Crib;
 use toolcrib_store::{Filter, Options, Store};
@@ -135,6 +135,29 @@ async fn a_call_without_an_end_is_unknown_after_a_restart() {
     for running in running {
         running.abort();
     }
+}
+
+#[tokio::test]
+async fn a_ticket_that_was_taken_is_open_again_until_its_call_may_have_been_sent() {
+    let (scratch, oracle) = (Scratch::new(), Oracle::default());
+    let ticket = park(&crib(&scratch, wipe(&oracle), LONG), 1).await;
+    let key = OnceKey::of_ticket(&alice(), &ticket);
+    for _ in 0..2 {
+        let taken = store(&scratch);
+        assert!(taken.claim(&ticket, &alice()).await.is_ok());
+        assert_eq!(taken.recorded(&key).await.unwrap(), Begun::Running);
+        assert_eq!(taken.claim(&ticket, &alice()).await.err(), Some(TicketError::Used));
+    }
+    let taken = store(&scratch);
+    assert!(taken.claim(&ticket, &alice()).await.is_ok());
+    taken.bind(std::slice::from_ref(&key)).await.unwrap();
+    drop(taken);
+    let after = store(&scratch);
+    assert_eq!(after.claim(&ticket, &alice()).await.err(), Some(TicketError::Used));
+    assert_eq!(after.recorded(&key).await.unwrap(), Begun::Unknown);
+    drop(after);
+    let raw = std::fs::read(scratch.file()).unwrap();
+    assert!(!raw.windows(6).any(|bytes| bytes == b"\"x\":0."), "the arguments are gone");
 }
 
 fn any_json() -> impl Strategy<Value = Value> {

@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::doors::{Door, Wanted, mcp};
+use super::doors::{Door, Wanted, act, mcp};
 use super::keys::killed;
 use super::upstream::{Oracle, Upstream};
-use crate::serve::support::{Serving, eventually};
+use crate::process::Folder;
+use crate::serve::support::{Serving, eventually, head};
 
 pub(super) const ASKING: &str = "allow = [\"*\"]\n[store]\nurl = \"sqlite://crib.db\"\n\
     [profile.careful]\nask = [\"*__act\"]\n[profile.other]\nask = [\"*__act\"]\n";
@@ -216,4 +217,48 @@ fn of_64_redemptions_through_both_doors_one_runs_and_all_are_told_its_end() {
     });
     assert_eq!(oracle.count("k"), 1);
     assert!(told.iter().all(|told| told == "did k"), "{told:?}");
+}
+
+/// Has a call approved by a server that dies at a moment of it; the next server, and the ticket.
+fn approved_and_killed(upstream: &Upstream, moment: &str, nonce: &str) -> (Serving, String) {
+    let dying = Serving::start_dying(upstream.furnish_web(ASKING), moment);
+    let mut serving = dying.unwrap_or_else(|_| unreachable!("{moment}: it never listened"));
+    let ready = || serving.send(&head("GET", "/readyz", &serving, &[]), "").status == 200;
+    assert!(eventually(ready));
+    let asked = Wanted { profile: Some("careful"), ..act("web__act", "ok", nonce) };
+    let told = Door::Rest.call(&serving, &asked);
+    let ticket = told.whole["ticket"].as_str().unwrap().to_owned();
+    serving.ask("POST", &format!("/v1/tickets/{ticket}"), r#"{"decision": "approve"}"#);
+    assert!(!serving.child.wait().unwrap().success(), "{moment}");
+    let folder = std::mem::replace(&mut serving.folder, Folder::new());
+    (Serving::start_in(folder, &[]), ticket)
+}
+
+#[test]
+fn a_ticket_whose_call_a_kill_kept_from_being_sent_is_open_again() {
+    let upstream = Upstream::start();
+    for (moment, nonce) in [("ticket claimed#1", "claimed"), ("admitted#1", "admitted")] {
+        let (serving, ticket) = approved_and_killed(&upstream, moment, nonce);
+        let open = serving.ask("GET", "/v1/tickets", "").json();
+        assert_eq!(open["tickets"][0]["ticket"], json!(ticket), "{moment}: {open}");
+        assert_eq!(open["tickets"][0]["arguments"]["nonce"], json!(nonce), "{open}");
+        let approve = r#"{"decision": "approve"}"#;
+        let done = serving.ask("POST", &format!("/v1/tickets/{ticket}"), approve).json();
+        assert_eq!(done["response"]["outcome"], "done", "{moment}: {done}");
+        assert_eq!(upstream.oracle.count(nonce), 1);
+    }
+}
+
+#[test]
+fn a_ticket_whose_call_may_have_been_sent_before_a_kill_stays_used() {
+    let upstream = Upstream::start();
+    let (serving, ticket) = approved_and_killed(&upstream, "planned#1", "sent");
+    assert_eq!(serving.ask("GET", "/v1/tickets", "").json()["tickets"], json!([]));
+    let calls = serving.ask("GET", "/v1/calls", "").json()["calls"].clone();
+    assert_eq!((&calls[0]["state"], calls.as_array().unwrap().len()), (&json!("interrupted"), 1));
+    let approve = r#"{"decision": "approve"}"#;
+    let again = serving.ask("POST", &format!("/v1/tickets/{ticket}"), approve);
+    assert_eq!(again.problem(), "409 ticket-refused", "{again:?}");
+    assert_eq!(again.json()["recorded"]["structured"]["status"], "outcome_unknown", "{again:?}");
+    none(&upstream.oracle, "sent");
 }
