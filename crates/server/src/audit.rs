@@ -5,18 +5,22 @@
 //! missed. Records hold digests of arguments and no argument, and no secret that is known.
 //!
 //! Read in this order: `chain` (what a line is), `files` (where lines are), `book` and `writer` (the
-//! one thread that writes), `verify`.
+//! one thread that writes), `left` (what a process before did not live to record), `verify`.
 
 mod book;
 mod chain;
 mod files;
+mod left;
 mod verify;
 mod writer;
 
+use std::collections::HashMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcrib::config::AuditSettings;
+use toolcrib::store::Store;
 use toolcrib::{BoxFuture, Decided, Effect, Fingerprint, LedgerError, Over, ToolOutcome};
 
 pub(crate) use verify::{Broken, Verified, verify};
@@ -29,15 +33,31 @@ use crate::telemetry::cut;
 pub(crate) struct Audit {
     writer: Writer,
     required: bool,
+    path: PathBuf,
 }
 
 impl Audit {
     /// Opens the file, or makes it; its last record must be whole.
     pub(crate) fn open(settings: &AuditSettings) -> Result<Self, Fault> {
         let writer = Writer::start(settings)?;
-        let audit = Self { writer, required: settings.required };
+        let (required, path) = (settings.required, settings.file.clone());
+        let audit = Self { writer, required, path };
         audit.note(json!({ "record": "start", "version": env!("CARGO_PKG_VERSION") }));
         Ok(audit)
+    }
+
+    /// Records how the calls ended whose end a process before did not live to record. To be asked
+    /// before any call. `store`: where the ends are that outlived it.
+    pub(crate) async fn resume(&self, store: Option<&Store>) -> anyhow::Result<()> {
+        let left = left::of(&self.path)?;
+        let mut ends = HashMap::new();
+        if let Some(store) = store.filter(|_| !left.is_empty()) {
+            ends = store.endings(left.iter().map(|left| left.call.clone()).collect()).await?;
+        }
+        for left in left {
+            self.note(left.outcome(store, ends.get(&left.call).copied()).await);
+        }
+        Ok(())
     }
 
     /// Resolves when the decision is written; for what may change something, when it is on the

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context as _, Result, anyhow};
 use toolcrib::config::Config;
+use toolcrib::store::Store;
 use toolcrib::{BoxFuture, CallKey, Decided, LedgerError, Over, Progress, Returned, Witness};
 
 pub(crate) use figures::Figures;
@@ -49,6 +50,12 @@ impl Telemetry {
         let spans = collector.map(Spans::new).transpose()?;
         let (figures, recent) = (Figures::default(), Recent::default());
         Ok(Self { figures, recent, audit, spans })
+    }
+
+    /// Records what a process before left without an end; the store knows more of it.
+    pub(crate) async fn resume(&self, store: Option<&Store>) -> Result<()> {
+        let Some(audit) = &self.audit else { return Ok(()) };
+        audit.resume(store).await.context("cannot go on with the record of decisions")
     }
 
     /// Writes what is left of the record.

@@ -1,7 +1,7 @@
 //! What can be read of the calls: by their own caller, or by whoever runs the crib, newest first, a
 //! page at a time.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::time::SystemTime;
 
 use rusqlite::types::{Type, Value};
@@ -151,6 +151,21 @@ pub(crate) fn one(
         "SELECT {COLUMNS} FROM calls WHERE key = ?1 AND tenant = ?2 AND subject = ?3"
     ))?;
     find.query_row(params![key, caller.tenant, caller.subject], read).optional()
+}
+
+pub(crate) fn endings(
+    connection: &Connection,
+    keys: Vec<String>,
+) -> rusqlite::Result<HashMap<String, Ending>> {
+    let mut find = connection.prepare_cached("SELECT ending, kind FROM calls WHERE key = ?1")?;
+    let mut endings = HashMap::new();
+    for key in keys {
+        let found = find.query_row([&key], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        let (ending, kind): (Option<String>, Option<String>) = found.unwrap_or_default();
+        let ending = ending.and_then(|ending| calls::ending(&ending, kind.as_deref()));
+        endings.extend(ending.map(|ending| (key, ending)));
+    }
+    Ok(endings)
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<CallRecord> {

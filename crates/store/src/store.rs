@@ -1,5 +1,6 @@
 //! The store as a ledger, and what doors read of it.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -124,6 +125,12 @@ impl Store {
         self.flush().await?;
         let (caller, key) = (caller.clone(), key.to_owned());
         self.0.readers.read(move |file| history::one(file, &caller, &key)).await
+    }
+
+    /// How calls ended, whoever made them, by their keys: those of them that are on record.
+    pub async fn endings(&self, keys: Vec<String>) -> Result<HashMap<String, Ending>, StoreError> {
+        self.flush().await?;
+        self.0.readers.read(move |file| history::endings(file, keys)).await
     }
 
     /// A piece of a kept result's text: about `bytes` bytes from byte `from`.

@@ -34,6 +34,7 @@ pub(super) fn mcp(global: &Global, output: &Output, file: Option<&PathBuf>) -> R
     let sources = Arc::new(sources::ours());
     let store = open_store(&file)?;
     let served = runtime.block_on(async {
+        telemetry.resume(store.as_ref()).await?;
         let live = Arc::new(Live::open(
             &file.checked,
             Means {

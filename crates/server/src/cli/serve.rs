@@ -59,6 +59,7 @@ pub(super) fn serve(global: &Global, output: &Output, words: &ServeWords) -> Res
     // Kept until the sources have ended: what a connection began may hold one of theirs.
     let mut workers = Workers::start().context("cannot start the threads that serve")?;
     let served = runtime.block_on(async {
+        telemetry.resume(store.as_ref()).await?;
         let means = Means {
             witness: Some(Arc::<Telemetry>::clone(&telemetry)),
             ..means(global, &file.path, &sources, store.as_ref())?
