@@ -51,8 +51,10 @@ impl Book {
         }
         let kept = std::fs::read_to_string(files::head_of(path)).ok();
         let kept: Option<Head> = kept.and_then(|text| serde_json::from_str(text.trim()).ok());
-        if kept.is_some_and(|kept| kept.n > head.n) {
-            return Err(Fault::Shortened(path.to_owned()));
+        match &kept {
+            Some(kept) if kept.n > head.n => return Err(Fault::Shortened(path.to_owned())),
+            Some(_) => {}
+            None => is_not_named(path, (&file, &head)),
         }
         let (path, synced) = (path.to_owned(), head.n);
         Ok(Self { path, file, length, head, synced, rotate, failed_at: 0 })
@@ -102,9 +104,7 @@ impl Book {
         }
         if hurries && self.synced < self.head.n {
             self.synced = self.head.n;
-            let head = serde_json::to_string(&self.head).unwrap_or_default();
-            // It is a help for whoever looks later, and its loss costs no record.
-            let _ = std::fs::write(files::head_of(&self.path), head + "\n");
+            name(&self.path, &self.head);
         }
         Ok(count)
     }
@@ -157,6 +157,32 @@ impl Book {
         act(&mut self.file, length)
             .map_err(|source| Fault::File { path: self.path.clone(), source: Arc::new(source) })
     }
+}
+
+/// Names the last record, as a whole at any time: who looks while it is written finds one of both.
+/// It is a help for whoever looks later, and its loss costs no record.
+fn name(path: &Path, head: &Head) {
+    let text = serde_json::to_string(head).unwrap_or_default() + "\n";
+    let (named, new) = (files::head_of(path), files::next_head_of(path));
+    let _ = std::fs::write(&new, text).and_then(|()| std::fs::rename(new, named));
+}
+
+/// The last record is not named: nobody can tell whether it is the last that was written.
+fn is_not_named(path: &Path, (file, head): (&File, &Head)) {
+    if head.n == 0 {
+        // Beside a device there is nothing to be named.
+        if file.metadata().is_ok_and(|found| found.is_file()) {
+            name(path, head);
+        }
+        return;
+    }
+    let (shown, named) = (path.display(), files::head_of(path));
+    let message = format!(
+        "nobody can tell whether records were taken out of the end of `{shown}` before this start: \
+         `{}` is not there, or cannot be read",
+        named.display()
+    );
+    log::line(LogLevel::Warn, "audit", json!({ "message": message }));
 }
 
 /// The open file, which no other process writes.

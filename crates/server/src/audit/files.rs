@@ -28,6 +28,11 @@ pub(super) fn head_of(path: &Path) -> PathBuf {
     with(path, ".head")
 }
 
+/// Where the next of those names is made.
+pub(super) fn next_head_of(path: &Path) -> PathBuf {
+    with(path, ".head.new")
+}
+
 /// Where the next file is made.
 pub(super) fn beside(path: &Path) -> PathBuf {
     with(path, ".new")

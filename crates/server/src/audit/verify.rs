@@ -18,6 +18,9 @@ pub(crate) struct Verified {
     pub(crate) hash: String,
     /// The files that it stands in.
     pub(crate) files: usize,
+    /// Whether the last record is known to be the last that was written: without the file that
+    /// names it nobody can tell what was cut off at the end.
+    pub(crate) ends: bool,
 }
 
 /// The first fault.
@@ -56,7 +59,10 @@ pub(crate) fn verify(path: &Path, after: Option<&str>) -> io::Result<Result<Veri
             file: path.to_owned(),
             what: "it was taken out of the end".to_owned(),
         })),
-        _ => Ok(Ok(Verified { records: head.n - begun, hash: head.hash, files: closed.len() + 1 })),
+        kept => {
+            let (records, ends) = (head.n - begun, kept.is_some());
+            Ok(Ok(Verified { records, hash: head.hash, files: closed.len() + 1, ends }))
+        }
     }
 }
 

@@ -23,14 +23,30 @@ pub(super) fn verify(
     let shown = file.display();
     let found = audit::verify(&file, after).with_context(|| format!("cannot read `{shown}`"))?;
     match found {
+        Ok(whole) if !whole.ends => {
+            let audit::Verified { records, hash, .. } = whole;
+            let what = format!(
+                "`{shown}.head`, which names the last record, is not here or cannot be read: \
+                 whether records were taken out of the end, nobody can tell"
+            );
+            if output.json {
+                output.value(
+                    &json!({ "whole": false, "records": records, "hash": hash, "what": what }),
+                )?;
+            } else {
+                output.text(&format!("`{shown}` may have been cut: {what}"))?;
+                output.note(&format!("{records} records are whole; the hash of the last: {hash}"));
+            }
+            Ok(End::Failed)
+        }
         Ok(whole) => {
             if output.json {
-                let audit::Verified { records, hash, files } = whole;
+                let audit::Verified { records, hash, files, .. } = whole;
                 output.value(
                     &json!({ "whole": true, "records": records, "hash": hash, "files": files }),
                 )?;
             } else {
-                let audit::Verified { records, hash, files } = whole;
+                let audit::Verified { records, hash, files, .. } = whole;
                 let files = if files == 1 { String::new() } else { format!(" in {files} files") };
                 output.text(&format!("`{shown}` is whole: {records} records{files}"))?;
                 output.note(&format!("its last hash, to keep somewhere else: {hash}"));

@@ -185,7 +185,21 @@ fn the_changes_are_found(folder: &Folder, count: usize) {
     let ran = run_in(folder, &["serve", "--listen", "127.0.0.1:0"], &environment);
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.err.contains("ends before the record that was written last"), "{ran:?}");
+    // Without the name of the last record nobody can tell that this one was.
+    let named = folder.path().join("audit.jsonl.head");
+    let head = std::fs::read_to_string(&named).unwrap();
+    for left in ["", "{"] {
+        std::fs::remove_file(&named).unwrap();
+        if !left.is_empty() {
+            std::fs::write(&named, left).unwrap();
+        }
+        let ran = verify(folder);
+        assert_eq!((ran.code, ran.json()["whole"].clone()), (1, json!(false)), "{ran:?}");
+        assert!(ran.out.contains("whether records were taken out of the end, nobody can tell"));
+        std::fs::write(&named, &head).unwrap();
+    }
     folder.write("audit.jsonl", &whole);
+    assert_eq!(verify(folder).code, 0);
 }
 
 #[test]
