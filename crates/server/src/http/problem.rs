@@ -146,10 +146,6 @@ impl Problem {
         Self { kind, detail, headers: Vec::new(), more: None }
     }
 
-    pub(crate) fn kind(&self) -> Kind {
-        self.kind
-    }
-
     pub(crate) fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.push((name, value));
         self

@@ -3,6 +3,7 @@
 pub(crate) mod calls;
 pub(crate) mod figures;
 pub(crate) mod health;
+mod hearing;
 pub(crate) mod ledger;
 pub(crate) mod plan;
 pub(crate) mod results;

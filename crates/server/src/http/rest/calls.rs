@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use toolcrib::{BatchOptions, Begun, Call, Host, KeyEnd, LONGEST_KEY, OnceKey, Request, moment};
 
+use super::hearing::hears;
 use super::plan::{asked_dialect, names};
 use super::work::Work;
 use crate::http::asked::{Asked, of_object};
@@ -72,7 +73,7 @@ pub(crate) fn run(asked: Asked) -> Answered {
         let streams = wants_events(&asked.headers);
         let key = key(&asked)?;
         if let Some(key) = &key
-            && let Some(reply) = begin(&asked, key).await?
+            && let Some(reply) = begin(&asked, key, &work).await?
         {
             return Ok(reply);
         }
@@ -108,25 +109,28 @@ fn wants_events(headers: &HeaderMap) -> bool {
 
 /// Everything that a run needs; what is wrong with the request is told before its key is used.
 fn work(asked: &Asked) -> Result<Work, Problem> {
-    let body: CallsBody = asked.json()?;
+    work_of(asked, asked.json()?)
+}
+
+fn work_of(asked: &Asked, body: CallsBody) -> Result<Work, Problem> {
     let dialect = asked_dialect(body.dialect.as_deref())?;
-    let (crib, plan) = match (&body.plan, &body.profile) {
+    let (crib, plan, profile) = match (&body.plan, body.profile) {
         (Some(id), profile) => {
             let pinned = asked.house.plans.get(id, &asked.caller).ok_or_else(|| {
                 let detail = "there is no such plan any more: make one with `/v1/plan`";
                 Problem::new(Kind::UnknownPlan, detail)
             })?;
-            if profile.is_some() && *profile != pinned.profile {
+            if profile.is_some() && profile != pinned.profile {
                 let detail = "the plan was made under another profile: leave `profile` out";
                 return Err(Problem::new(Kind::OtherProfile, detail));
             }
-            (asked.crib(pinned.profile.as_deref())?, pinned.plan)
+            (asked.crib(pinned.profile.as_deref())?, pinned.plan, pinned.profile)
         }
         (None, profile) => {
             let crib = asked.crib(profile.as_deref())?;
             let plan = crib.plan(&asked.caller, Request::default());
             let plan = plan.map_err(|error| Problem::new(Kind::NothingLeft, error.to_string()))?;
-            (crib, plan)
+            (crib, plan, profile)
         }
     };
     if !(body.calls.is_array() || body.calls.is_object()) {
@@ -149,7 +153,7 @@ fn work(asked: &Asked) -> Result<Work, Problem> {
     let house = &asked.house;
     let cancel = tokio_util::sync::CancellationToken::new();
     let listing = house.running.list(&asked.caller, &calls, cancel.clone());
-    Ok(Work { crib, plan, calls, dialect, cancel, listing, trace: asked.trace })
+    Ok(Work { crib, plan, profile, calls, dialect, cancel, listing, trace: asked.trace })
 }
 
 /// Total, as the dialects are: what is no call is answered as one that says so.
@@ -179,12 +183,18 @@ fn key(asked: &Asked) -> Result<Option<OnceKey>, Problem> {
 }
 
 /// The reply to give in place of a run; `None`: it may run.
-async fn begin(asked: &Asked, key: &OnceKey) -> Result<Option<Reply>, Problem> {
+async fn begin(asked: &Asked, key: &OnceKey, work: &Work) -> Result<Option<Reply>, Problem> {
     let begun = asked.house.replies.begin(key, &asked.body).await.map_err(|_| {
         Problem::new(Kind::Unavailable, "the key cannot be put on record now: nothing ran")
     })?;
     match begun {
         Begun::New => Ok(None),
+        // What was answered to a wider token is not for a narrower one.
+        Begun::Ended(_) if !hears(work, &asked.caller) => Err(Problem::new(
+            Kind::InsufficientScope,
+            "this key has a reply to calls that this token may not make: ask with the token that \
+             made them",
+        )),
         Begun::Ended(reply) => Ok(Some(replayed(idempotency::bytes(reply)))),
         Begun::Unknown => Err(lost()),
         Begun::Running => {
@@ -202,9 +212,10 @@ async fn begin(asked: &Asked, key: &OnceKey) -> Result<Option<Reply>, Problem> {
 /// What a request that cannot run now was answered before: plans end with their server, and the
 /// replies under keys do not. `problem`: what else there is to say.
 async fn before(asked: &Asked, problem: Problem) -> Result<Reply, Problem> {
-    // What was answered to a wider token is not for this one.
-    let lacks = problem.kind() == Kind::InsufficientScope;
-    let Some(key) = key(asked).ok().flatten().filter(|_| !lacks) else { return Err(problem) };
+    let Some(key) = key(asked).ok().flatten() else { return Err(problem) };
+    // The calls as they would be made now, to see who hears of them.
+    let without_plan = asked.json().map(|body| CallsBody { plan: None, ..body });
+    let Ok(work) = without_plan.and_then(|body| work_of(asked, body)) else { return Err(problem) };
     let executor = asked.house.replies.0.executor();
     let ledger = executor.ledger();
     let recorded = ledger.recorded(&key).await.map_err(|_| {
@@ -213,7 +224,7 @@ async fn before(asked: &Asked, problem: Problem) -> Result<Reply, Problem> {
     if recorded == Begun::New {
         return Err(problem);
     }
-    if let Some(reply) = begin(asked, &key).await? {
+    if let Some(reply) = begin(asked, &key, &work).await? {
         return Ok(reply);
     }
     // It was forgotten meanwhile, and nothing runs under it.

@@ -17,6 +17,8 @@ use crate::http::running::Listing;
 pub(crate) struct Work {
     pub(crate) crib: Crib,
     pub(crate) plan: Plan,
+    /// Under which it runs; `None`: as the file has it.
+    pub(crate) profile: Option<String>,
     pub(crate) calls: Vec<Call>,
     pub(crate) dialect: Option<Box<dyn Dialect>>,
     pub(crate) cancel: CancellationToken,

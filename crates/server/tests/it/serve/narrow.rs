@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::keys::{asked_for, make};
-use super::support::{Answer, Serving, eventually};
+use super::support::{Answer, Serving, bearer, eventually, head};
 use crate::process::Folder;
 
 const CRIB: &str = "allow = [\"*\"]\n[[source]]\nid = \"basics\"\nprefix = \"\"\nbasics = true\n\
@@ -87,4 +87,44 @@ fn a_token_that_reads_decides_a_ticket_of_what_reads() {
     let ticket = park(&serving, &reads, "calculate");
     let approved = decide(&serving, &reads, &ticket, &json!({ "decision": "approve" }));
     assert_eq!(approved.json()["response"]["outcome"], "done", "{approved:?}");
+}
+
+/// Asks under a key of the caller.
+fn keyed(serving: &Serving, token: &str, (key, body): (&str, &Value)) -> Answer {
+    let (token, key) = (bearer(token), format!("Idempotency-Key: {key}"));
+    let lines = [&*token, "Content-Type: application/json", &*key];
+    serving.send(&head("POST", "/v1/calls", serving, &lines), &body.to_string())
+}
+
+#[test]
+fn the_reply_under_a_key_is_for_a_token_that_could_make_its_calls() {
+    for scope in ["tools:read", "profile:small"] {
+        let (serving, [all, narrow], _) = serving(scope);
+        let plan = serving.ask_as(&all, "POST", "/v1/plan", "{}").json()["plan"].clone();
+        let call = |name: &str, arguments: Value| json!([{ "name": name, "arguments": arguments }]);
+        let hash = json!({ "text": "a" });
+        let relayed = json!({ "name": "hash_text", "arguments": hash });
+        let bodies = [
+            json!({ "calls": call("hash_text", hash.clone()) }),
+            json!({ "calls": call("invoke_tool", relayed) }),
+            json!({ "profile": "careful", "calls": call("hash_text", hash.clone()) }),
+            json!({ "plan": plan, "calls": call("hash_text", hash.clone()) }),
+        ];
+        for (body, key) in bodies.iter().zip(["a", "b", "c", "d"]) {
+            let first = keyed(&serving, &all, (key, body));
+            assert_eq!(first.status, 200, "{first:?}");
+            let theirs = keyed(&serving, &narrow, (key, body));
+            assert!([403, 404].contains(&theirs.status), "{scope} {key}: {theirs:?}");
+            let same = keyed(&serving, &all, (key, body));
+            assert_eq!((same.status, &same.body), (200, &first.body));
+        }
+        // What it may do itself it may hear, whichever of them asked.
+        let body = json!({ "calls": call("calculate", json!({ "expression": "6*7" })) });
+        let first = keyed(&serving, &all, ("e", &body));
+        let theirs = keyed(&serving, &narrow, ("e", &body));
+        match scope {
+            "tools:read" => assert_eq!((theirs.status, &theirs.body), (200, &first.body)),
+            _ => assert_eq!(theirs.status, 403, "{theirs:?}"),
+        }
+    }
 }

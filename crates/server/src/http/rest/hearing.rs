@@ -1,0 +1,31 @@
+//! Who hears the reply that a request under a key had: only who could make its calls now.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+use toolcrib::auth::{Reach, reach};
+use toolcrib::{Call, Caller, RawArguments};
+
+use super::work::Work;
+
+/// Whether a token may hear what came of calls. The same person may have others that open more, and
+/// the key is of the person.
+pub(super) fn hears(work: &Work, caller: &Caller) -> bool {
+    let (catalog, executor) = (work.crib.catalog(), work.crib.executor());
+    work.calls.iter().all(|call| {
+        let meant = work.plan.meant(&call.name, arguments(call).as_deref());
+        match catalog.get(meant.as_deref().unwrap_or(&call.name)) {
+            Some(tool) => executor.policy().sees(caller, &tool.spec),
+            // What is not there now may be a tool that writes.
+            None => reach(caller, work.profile.as_deref()) == Reach::All,
+        }
+    })
+}
+
+fn arguments(call: &Call) -> Option<Cow<'_, Value>> {
+    match &call.arguments {
+        RawArguments::Absent => None,
+        RawArguments::Text(text) => serde_json::from_str(text).ok().map(Cow::Owned),
+        RawArguments::Value(value) => Some(Cow::Borrowed(value)),
+    }
+}
