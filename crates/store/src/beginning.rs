@@ -115,8 +115,7 @@ mod tests {
         let scratch = Scratch(std::env::temp_dir().join(name));
         std::fs::create_dir_all(&scratch.0).unwrap();
         let owned = Arc::new(file::own(&scratch.0.join("crib.db")).unwrap());
-        let (connection, _) = file::writer(&owned.path, None).unwrap();
-        (Writer::start(connection, owned, Options::default()).unwrap(), scratch)
+        (Writer::start(owned, Options::default()).unwrap(), scratch)
     }
 
     fn ask<'a>(writer: &'a Writer, name: &str) -> BoxFuture<'a, Result<Begun, StoreError>> {

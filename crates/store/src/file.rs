@@ -94,6 +94,21 @@ pub(crate) fn writer(
     Ok((connection, interrupted))
 }
 
+/// Whether a file is one that will be opened once its disk has room. As it stands, without its log,
+/// for which there is no room.
+pub(crate) fn waits(path: &Path) -> Result<(), StoreError> {
+    let mode = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    let address = format!("file:{}?immutable=1", escaped(path));
+    let fault = |error| StoreError::opening(path, error);
+    form(&Connection::open_with_flags(address, mode).map_err(fault)?, path).map(|_| ())
+}
+
+/// A path as it stands in an address of SQLite.
+fn escaped(path: &Path) -> String {
+    let path = path.display().to_string();
+    path.replace('%', "%25").replace('?', "%3f").replace('#', "%23")
+}
+
 /// A connection that only reads.
 pub(crate) fn reader(path: &Path) -> rusqlite::Result<Connection> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;

@@ -14,12 +14,12 @@ use crate::wall::Moment;
 pub(crate) struct Holders(Mutex<HashMap<String, HashMap<String, Moment>>>);
 
 impl Holders {
-    pub(crate) fn of(connection: &Connection) -> rusqlite::Result<Self> {
-        let holders = Self::default();
+    /// Those of a file that was opened.
+    pub(crate) fn learn(&self, connection: &Connection) -> rusqlite::Result<()> {
         for (tenant, subject, until) in kept::holders(connection, None)? {
-            holders.all().entry(tenant).or_default().insert(subject, until);
+            self.all().entry(tenant).or_default().insert(subject, until);
         }
-        Ok(holders)
+        Ok(())
     }
 
     fn all(&self) -> MutexGuard<'_, HashMap<String, HashMap<String, Moment>>> {

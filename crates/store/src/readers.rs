@@ -44,7 +44,7 @@ impl Readers {
             answer
         });
         match reading.await {
-            Ok(answer) => answer.map_err(|error| StoreError::of(&path, error)),
+            Ok(answer) => answer.map_err(|error| StoreError::opening(&path, error)),
             Err(_) => Err(closed),
         }
     }

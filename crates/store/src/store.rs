@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -17,7 +17,6 @@ use crate::calls::{self, End, Like, NewCall, Queueing};
 use crate::error::StoreError;
 use crate::file;
 use crate::history::{self, CallRecord, Cursor, Filter, Page};
-use crate::holders::Holders;
 use crate::kept::{self, NewResult, Piece};
 use crate::keys::{self, Begun, Hold, Key, Settled};
 use crate::options::Options;
@@ -44,12 +43,7 @@ struct Inner {
     options: Options,
     reading: Reading,
     keeping: Semaphore,
-    holders: Holders,
     told: Told,
-    /// Calls that the process before left without an end.
-    interrupted: usize,
-    /// When the last call ended of whose outcome nobody knows, in milliseconds since 1970.
-    last_unknown: AtomicI64,
 }
 
 /// Opens the store at `sqlite://PATH`, or at a path, with the default bounds.
@@ -58,31 +52,16 @@ pub fn open(url_or_path: &str) -> Result<Store, StoreError> {
 }
 
 impl Store {
-    /// Opens a file, or makes it. Calls that the process before left without an end become
-    /// `Unknown`.
+    /// Opens a file, or makes it. Calls that the process before left without an end get one. Over a
+    /// full disk that is done once there is room, and until then `works` tells why not.
     pub fn open(path: &Path, options: Options) -> Result<Self, StoreError> {
         let owned = Arc::new(file::own(path)?);
-        let (connection, interrupted) = file::writer(&owned.path, options.max_bytes)?;
-        let fault = |error| StoreError::of(&owned.path, error);
-        let holders = Holders::of(&connection).map_err(fault)?;
-        let unknown = calls::any_unknown(&connection).map_err(fault)?;
-        let last_unknown = AtomicI64::new(if unknown { Moment::now().0 } else { 0 });
         let readers = Readers::new(Arc::clone(&owned));
-        let writer = Writer::start(connection, owned, options.clone())?;
+        let writer = Writer::start(owned, options.clone())?;
         let keeping = Semaphore::new(KEEPING);
         let reading = Reading::default();
         let told = Told::default();
-        Ok(Self(Arc::new(Inner {
-            readers,
-            writer,
-            options,
-            reading,
-            keeping,
-            holders,
-            told,
-            interrupted,
-            last_unknown,
-        })))
+        Ok(Self(Arc::new(Inner { readers, writer, options, reading, keeping, told })))
     }
 
     /// The calls of a caller, newest first, after `after`; at most 500, and one at the least.
@@ -211,7 +190,7 @@ impl Store {
     /// Calls of all callers that the process before left without an end, and that became `Unknown`
     /// when the store was opened.
     pub fn interrupted(&self) -> usize {
-        self.0.interrupted
+        self.0.writer.shared().interrupted.load(Ordering::Acquire)
     }
 
     /// Groups that were committed since the store was opened.
@@ -233,7 +212,8 @@ impl Store {
 
     async fn finish(&self, call: CallKey, finish: Finish) -> Result<(), StoreError> {
         if finish.ending == Ending::Unknown {
-            self.0.last_unknown.fetch_max(Moment::now().0, Ordering::AcqRel);
+            let last = &self.0.writer.shared().last_unknown;
+            last.fetch_max(Moment::now().0, Ordering::AcqRel);
         }
         match self.0.reading.end(call, End::now(finish)) {
             Left::Nothing => self.0.writer.works(),
@@ -261,10 +241,10 @@ impl Store {
         window: Duration,
     ) -> Result<Option<String>, StoreError> {
         let after = Moment::now().before(window);
-        if self.0.last_unknown.load(Ordering::Acquire) <= after.0 {
+        let shared = self.0.writer.shared();
+        if shared.last_unknown.load(Ordering::Acquire) <= after.0 {
             return Ok(None);
         }
-        let shared = self.0.writer.shared();
         if shared.unknown.load(Ordering::Acquire) == 0 {
             return self.0.readers.read(move |file| like.unknown(file, after)).await;
         }
@@ -286,7 +266,7 @@ impl Store {
             Ok((handle, kept::holders(file, Some(&tenant))?))
         });
         let (handle, holders) = keeping.await.ok()?;
-        self.0.holders.set(&caller.tenant, holders);
+        self.0.writer.shared().holders.set(&caller.tenant, holders);
         Some(handle)
     }
 }
@@ -437,6 +417,6 @@ impl Ledger for Store {
     }
 
     fn keeps_for(&self, caller: &Caller) -> bool {
-        self.0.holders.has(caller)
+        self.0.writer.shared().holders.has(caller)
     }
 }

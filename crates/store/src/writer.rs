@@ -4,7 +4,7 @@ mod group;
 mod job;
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -19,6 +19,7 @@ use self::job::{Job, asked};
 pub(crate) use self::job::{Need, Work};
 use crate::error::StoreError;
 use crate::file::Owned;
+use crate::holders::Holders;
 use crate::options::Options;
 use crate::owed::Owed;
 
@@ -63,6 +64,11 @@ pub(crate) struct Shared {
     pub(crate) owed: Mutex<Vec<Owed>>,
     /// Ends that nobody knows and that are not in the file yet: on their way, or owed.
     pub(crate) unknown: Arc<AtomicUsize>,
+    /// When the last call ended of whose outcome nobody knows, in milliseconds since 1970.
+    pub(crate) last_unknown: AtomicI64,
+    pub(crate) holders: Holders,
+    /// Calls that the process before left without an end, and that may have taken effect.
+    pub(crate) interrupted: AtomicUsize,
 }
 
 impl Shared {
@@ -76,12 +82,9 @@ impl Shared {
 }
 
 impl Writer {
-    /// Starts the thread; it holds the right to the file until it ends.
-    pub(crate) fn start(
-        connection: Connection,
-        owned: Arc<Owned>,
-        options: Options,
-    ) -> Result<Self, StoreError> {
+    /// Opens the file and starts the thread; it holds the right to the file until it ends. Over a
+    /// full disk the thread opens the file once there is room.
+    pub(crate) fn start(owned: Arc<Owned>, options: Options) -> Result<Self, StoreError> {
         let path = owned.path.clone();
         let shared = Arc::new(Shared {
             path: path.clone(),
@@ -91,9 +94,12 @@ impl Writer {
             urgent: AtomicBool::new(false),
             owed: Mutex::default(),
             unknown: Arc::default(),
+            last_unknown: AtomicI64::new(0),
+            holders: Holders::default(),
+            interrupted: AtomicUsize::new(0),
         });
         let (jobs, waiting) = mpsc::channel();
-        let mut group = Group::new(connection, Arc::clone(&shared), options);
+        let mut group = Group::open(Arc::clone(&shared), options)?;
         // A file that can be opened may be full: what there is to know of it is known from now on.
         group.probe();
         let thread = std::thread::Builder::new().name("toolcrib-store".into());

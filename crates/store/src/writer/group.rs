@@ -10,11 +10,13 @@ use toolcrib_core::moment;
 
 use super::Shared;
 use super::job::{Job, Need};
+use crate::calls;
 use crate::error::{StoreError, is_unsynced};
-use crate::file::LOCK_PATIENCE;
+use crate::file::{self, LOCK_PATIENCE};
 use crate::options::Options;
 use crate::owed::Owed;
 use crate::prune;
+use crate::wall::Moment;
 
 /// Ends that could not be written and go with one group.
 pub(crate) const OWED_PER_GROUP: usize = 256;
@@ -30,11 +32,41 @@ pub(super) struct Group {
     syncs: bool,
     /// The disk did not take something: what it holds is not known, and nothing more is written.
     unsynced: bool,
+    /// Why the file is not open yet: its disk is full. Until it is, `connection` is of nothing.
+    unopened: Option<StoreError>,
 }
 
 impl Group {
-    pub(super) fn new(connection: Connection, shared: Arc<Shared>, options: Options) -> Self {
-        Self { connection, shared, options, syncs: true, unsynced: false }
+    /// Of a file that can be opened, or could if its disk had room.
+    pub(super) fn open(shared: Arc<Shared>, options: Options) -> Result<Self, StoreError> {
+        let nothing = Connection::open_in_memory();
+        let connection = nothing.map_err(|error| StoreError::opening(&shared.path, error))?;
+        let (syncs, unsynced, unopened) = (true, false, None);
+        let mut group = Self { connection, shared, options, syncs, unsynced, unopened };
+        match group.opened() {
+            Err(full @ StoreError::Full { .. }) => {
+                file::waits(&group.shared.path)?;
+                // A call that has no known end may stand in it.
+                group.shared.last_unknown.store(Moment::now().0, Ordering::Release);
+                group.unopened = Some(full);
+            }
+            opened => opened?,
+        }
+        Ok(group)
+    }
+
+    /// Opens the file, and learns what it holds.
+    fn opened(&mut self) -> Result<(), StoreError> {
+        let path = &self.shared.path;
+        let (connection, interrupted) = file::writer(path, self.options.max_bytes)?;
+        let fault = |error| StoreError::of(path, error);
+        self.shared.holders.learn(&connection).map_err(fault)?;
+        if calls::any_unknown(&connection).map_err(fault)? {
+            self.shared.last_unknown.store(Moment::now().0, Ordering::Release);
+        }
+        self.shared.interrupted.store(interrupted, Ordering::Release);
+        self.connection = connection;
+        Ok(())
     }
 
     /// Does the jobs as one, and tells each how it ended.
@@ -138,6 +170,9 @@ impl Group {
     /// Sees whether the file can be written again: writes something and takes it out. It waits for
     /// nobody who holds the file, as those would wait who come meanwhile.
     pub(super) fn probe(&mut self) {
+        if self.unopened.is_some() {
+            self.unopened = self.opened().err();
+        }
         let waits_not = self.connection.busy_timeout(Duration::ZERO);
         let whole = self.transact(false, |connection, _| {
             waits_not?;
@@ -189,6 +224,9 @@ impl Group {
         let path = self.shared.path.clone();
         if self.unsynced {
             return Err(StoreError::Unsynced { path });
+        }
+        if let Some(fault) = &self.unopened {
+            return Err(fault.clone());
         }
         let done = self.in_one(sync, |connection| work(connection, &path));
         if done.is_err() && !self.connection.is_autocommit() {

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 
 use super::script::{says, server, tool};
-use super::support::{Serving, eventually, head};
+use super::support::{Serving, eventually, head, state};
 use crate::process::Folder;
 
 /// A file system of one megabyte at `disk` in a folder, which this process alone holds.
@@ -46,6 +46,22 @@ impl Disk {
 
     /// A server that sees the disk, from the moment it listens.
     fn serve(&self, folder: Folder) -> Serving {
+        let words = self.words(&folder);
+        let words: Vec<_> = words.iter().map(String::as_str).collect();
+        Serving::starting_by(folder, "nsenter", &words)
+    }
+
+    /// What a server says that does not start.
+    #[expect(clippy::disallowed_methods, reason = "the test is about the process")]
+    fn refused(&self, folder: &Folder) -> String {
+        let mut program = Command::new("nsenter");
+        program.args(self.words(folder)).env("XDG_STATE_HOME", state(folder));
+        let ended = program.output().unwrap();
+        assert!(!ended.status.success(), "{ended:?}");
+        String::from_utf8_lossy(&ended.stderr).into_owned()
+    }
+
+    fn words(&self, folder: &Folder) -> Vec<String> {
         let binary = env!("CARGO_BIN_EXE_toolcrib");
         let inside = format!(
             "cd '{}' && exec {binary} --config crib.toml serve --listen 127.0.0.1:0",
@@ -53,7 +69,7 @@ impl Disk {
         );
         let holder = self.holder.id().to_string();
         let words = ["-t", &holder, "-U", "-m", "--preserve-credentials", "sh", "-c", &inside];
-        Serving::starting_by(folder, "nsenter", &words)
+        words.map(ToOwned::to_owned).to_vec()
     }
 
     /// Takes all the room there is.
@@ -81,7 +97,8 @@ const SOURCE: &str = "allow = [\"*\"]\n[[source]]\nid = \"s\"\n\
 
 fn folder(section: &str) -> Folder {
     let folder = Folder::new();
-    let tools = format!("[{}]", tool("act", "\"destructiveHint\": False"));
+    let tools = [tool("act", "\"destructiveHint\": False"), tool("look", "\"readOnlyHint\": True")];
+    let tools = format!("[{}]", tools.join(", "));
     folder.write("s.py", &server("", &tools, &says("'acted'")));
     folder.write("crib.toml", &format!("{SOURCE}{section}"));
     folder
@@ -148,4 +165,46 @@ fn a_store_on_a_full_disk_is_told_from_the_start_and_over_by_itself() {
 #[test]
 fn an_audit_on_a_full_disk_is_told_from_the_start_and_over_by_itself() {
     is_told("[audit]\nfile = \"disk/audit.jsonl\"\n", "unaudited", "cannot be written");
+}
+
+const STORE: &str = "[store]\nurl = \"sqlite://disk/crib.db\"\n";
+
+/// Ends it in good order, so that nothing but the file of its store is left.
+fn ended(mut serving: Serving) -> Folder {
+    serving.signal("TERM");
+    assert_eq!(serving.child.wait().unwrap().code(), Some(0));
+    std::mem::replace(&mut serving.folder, Folder::new())
+}
+
+#[test]
+fn a_store_that_cannot_be_opened_on_a_full_disk_is_opened_once_there_is_room() {
+    let mut folder = folder(STORE);
+    let Some(disk) = Disk::of(&folder) else { return };
+    // A new file has no room, and then the log of an old one has none.
+    for _ in 0..2 {
+        disk.fill();
+        let serving = disk.serve(folder);
+        assert_eq!(readiness(&serving), (503, json!("unrecorded")));
+        serving.hears("calls cannot be recorded now");
+        let told = serving.told.lock().unwrap().clone();
+        assert!(told.contains("is full: make room on its disk"), "{told}");
+        let looked = serving.call(&json!({ "calls": [{ "name": "s__look" }] }));
+        assert_eq!(looked["responses"][0]["outcome"], "done", "{looked}");
+        assert!(!acts(&serving));
+        assert!(serving.ask("GET", "/v1/calls", "").problem().starts_with("503"));
+        disk.make_room();
+        assert!(eventually(|| readiness(&serving) == (200, json!("ready"))));
+        assert!(acts(&serving));
+        let calls = serving.ask("GET", "/v1/calls?tool=s__act", "").json();
+        assert_eq!(calls["calls"][0]["state"], "succeeded", "{calls}");
+        folder = ended(serving);
+    }
+    // What would not be opened with room is not waited for.
+    let path = disk.path.join("crib.db");
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[60..64].copy_from_slice(&9_u32.to_be_bytes());
+    std::fs::write(&path, bytes).unwrap();
+    disk.fill();
+    let told = disk.refused(&folder);
+    assert!(told.contains("was written by a newer release (its form is 9"), "{told}");
 }
