@@ -189,12 +189,13 @@ pub(crate) fn key_of_another() -> String {
 
 /// A call like it was made a while ago, and nobody knows how that ended. `ticket`: by which a
 /// person can let it run.
-pub(crate) fn duplicate_of_unknown(of: &str, ticket: Option<&TicketId>) -> String {
+pub(crate) fn duplicate_of_unknown(of: Option<&str>, ticket: Option<&TicketId>) -> String {
     let cure = ticket.map_or_else(String::new, |ticket| {
         format!(". A person can let it run all the same: it is kept under the ticket `{ticket}`")
     });
+    let of = of.map_or_else(String::new, |of| format!(" (`{of}`)"));
     format!(
-        "not run (duplicate_of_unknown): the same call was made a while ago (`{of}`), and it may \
+        "not run (duplicate_of_unknown): the same call was made a while ago{of}, and it may \
          or may not have taken effect. Do not repeat it; check first whether it did, or ask the \
          user{cure}"
     )

@@ -24,6 +24,9 @@ pub struct Call {
     /// The caller's own name for the call: sent again under it, the call does not run again and
     /// has the same answer. 1 to 255 bytes.
     pub key: Option<String>,
+    /// It was made before, and its host cannot tell what came of that: unless it is harmless to
+    /// repeat, it runs if a person lets it.
+    pub again: bool,
     /// It came through a tool that passes calls on. The gate says so; nobody else needs to.
     pub relayed: bool,
 }

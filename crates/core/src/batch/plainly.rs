@@ -31,14 +31,20 @@ pub(super) fn lost(error: &mut ToolError) {
 }
 
 /// The same of a call that was held back for its likeness to one of those.
-pub(super) fn duplicate(error: &mut ToolError, of: &str, tool: &ToolName, by: Option<&TicketId>) {
+pub(super) fn duplicate(
+    error: &mut ToolError,
+    of: Option<&str>,
+    tool: &ToolName,
+    by: Option<&TicketId>,
+) {
+    let calls = of.map_or_else(|| "/v1/calls".to_owned(), |of| format!("/v1/calls/{of}"));
     let told = json!({
         "status": "duplicate_of_unknown",
         "call_id": of,
         "tool": tool,
         "safe_to_retry": false,
         "ticket": by,
-        "next": [{ "look_up": format!("/v1/calls/{of}") }, { "ask": "the user" }],
+        "next": [{ "look_up": calls }, { "ask": "the user" }],
     });
     put(error, told);
 }

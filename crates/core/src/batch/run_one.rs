@@ -315,22 +315,24 @@ async fn held_back(
     (arguments, guarded): (&Arguments, bool),
 ) -> Option<ToolOutcome> {
     let window = one.batch.gate.limits.guard;
-    if !guarded || window.is_zero() {
+    if !guarded || (window.is_zero() && !call.again) {
         return None;
     }
     let ledger = &one.batch.gate.ledger;
     let planned = one.planned(call, tool, (arguments, &[]));
     let of = match asked(async { ledger.unknown_like(planned, window).await }).await {
-        Ok(of) => of?,
+        Ok(None) if !call.again => return None,
+        Ok(of) => of,
         Err(error) => return Some(once::unrecorded(error).outcome),
     };
-    let reason = format!("duplicate_of_unknown: the same call (`{of}`) may have taken effect");
+    let which = of.as_ref().map_or_else(String::new, |of| format!(" (`{of}`)"));
+    let reason = format!("duplicate_of_unknown: the same call{which} may have taken effect");
     let words = preview::words(&one.batch, tool, arguments).await.ok().flatten();
     let waits = (TicketId::unguessable(), preview::question(words, reason));
     let ticket = park(&one.batch, call, tool, arguments.clone(), waits).await.ok();
-    let message = advice::duplicate_of_unknown(&of, ticket.as_ref());
+    let message = advice::duplicate_of_unknown(of.as_deref(), ticket.as_ref());
     let mut error = ToolError::new(ErrorKind::DuplicateOfUnknown, message);
-    plainly::duplicate(&mut error, &of, &tool.spec.name, ticket.as_ref());
+    plainly::duplicate(&mut error, of.as_deref(), &tool.spec.name, ticket.as_ref());
     Some(ToolOutcome::Failed(error))
 }
 

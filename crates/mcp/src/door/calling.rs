@@ -9,8 +9,8 @@ use rmcp::model::{CreateTaskResult, ErrorData};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use toolcrib_core::{
-    Ask, BatchOptions, Call, Decision, Pending, Plan, Question, RawArguments, Response,
-    TicketError, TicketId, ToolOutcome, Trace, canonical,
+    Ask, BatchOptions, Call, Decision, ErrorKind, Parked, Pending, Plan, Question, RawArguments,
+    Response, TicketError, TicketId, ToolOutcome, Trace, canonical,
 };
 
 use super::approval;
@@ -76,7 +76,7 @@ pub(super) async fn answer(
     let calling = Calling::of(room, entrance, line, marks, (tool, arguments.as_ref()))?;
     let answer = match back {
         Some((state, answers)) if calling.line.client.is_modern => {
-            Box::pin(calling.take_up(&state, answers)).await?
+            Box::pin(calling.take_up(&state, answers, arguments)).await?
         }
         _ => calling.follow(calling.begin(arguments)?).await?,
     };
@@ -120,6 +120,11 @@ impl Calling {
 
     /// Fails where the tool needs a client that takes tasks, and this one does not.
     pub(super) fn begin(&self, arguments: Option<Value>) -> Result<Running, ErrorData> {
+        self.begin_call(arguments, false)
+    }
+
+    /// `again`: it was made before, and nobody knows what came of that.
+    fn begin_call(&self, arguments: Option<Value>, again: bool) -> Result<Running, ErrorData> {
         if self.needs_a_task() {
             return Err(tasks::undeclared());
         }
@@ -128,7 +133,7 @@ impl Calling {
         let key = self.key.clone();
         // Who goes away and comes back with the key finds the answer.
         let hold = if key.is_some() { Hold::OnItsOwn } else { Hold::WithItsClient };
-        let call = Call { key, ..Call::new(id, self.tool.as_str(), arguments) };
+        let call = Call { key, again, ..Call::new(id, self.tool.as_str(), arguments) };
         let house = &self.room.house;
         Ok(Running::start(self.visit.clone(), &self.line.client, hold, |options| {
             let mark = Some(Arc::clone(&self.visit.digest));
@@ -142,13 +147,23 @@ impl Calling {
     }
 
     /// The client comes back with what it was asked for.
-    async fn take_up(&self, state: &str, answers: BTreeMap<String, Value>) -> Answered {
+    async fn take_up(
+        &self,
+        state: &str,
+        answers: BTreeMap<String, Value>,
+        arguments: Option<Value>,
+    ) -> Answered {
         if let Some((ticket, digest)) = state.split_once('.').filter(|_| state.starts_with("t_")) {
             if digest != &*self.visit.digest {
                 return Err(stale());
             }
             let ticket = TicketId::claimed(ticket);
             return self.decided(ticket, answers.get(approval::KEY)).await;
+        }
+        if self.room.waiting.was_cut_off(state) {
+            // What it was asked is gone with the call, which may have taken effect: what reads is
+            // made anew, and about anything else the person is asked.
+            return self.follow(self.begin_call(arguments, true)?).await;
         }
         let taken = self.room.waiting.take(state, &self.visit);
         let mut running = taken.ok_or_else(stale)?;
@@ -216,8 +231,10 @@ impl Calling {
 
     /// Whether an end is one about which the person behind this client is asked.
     pub(super) fn asks_about(&self, end: &Result<Response, TicketError>) -> bool {
-        let is_parked = |response: &Response| matches!(response.outcome, ToolOutcome::Pending(_));
-        end.as_ref().is_ok_and(is_parked) && self.line.client.can_answer(Question::Form)
+        let waits = |response: &Response| {
+            matches!(response.outcome, ToolOutcome::Pending(_)) || held_back(response).is_some()
+        };
+        end.as_ref().is_ok_and(waits) && self.line.client.can_answer(Question::Form)
     }
 
     pub(super) async fn ended(&self, end: &Result<Response, TicketError>) -> Answered {
@@ -232,6 +249,12 @@ impl Calling {
                 let pending = pending.clone();
                 // Rare, and large.
                 Box::pin(self.pending(pending, response)).await
+            }
+            ToolOutcome::Failed(_) if self.line.client.can_answer(Question::Form) => {
+                let Some(ticket) = held_back(response) else { return self.told(response) };
+                let parked = self.telling().parked(&ticket).await.ok().flatten();
+                let Some(Parked { reason, .. }) = parked else { return self.told(response) };
+                Box::pin(self.pending(Pending { ticket, reason }, response)).await
             }
             ToolOutcome::Done(_) | ToolOutcome::Failed(_) | ToolOutcome::Denied { .. } => {
                 self.told(response)
@@ -315,6 +338,14 @@ impl Calling {
         let Self { plan, visit, tool, .. } = self;
         Telling { house: &self.room.house, client: &self.line.client, plan, visit, tool }
     }
+}
+
+/// The ticket by which a person can let a call run that was held back, since one like it may have
+/// taken effect.
+fn held_back(response: &Response) -> Option<TicketId> {
+    let error = response.error().filter(|error| error.kind == ErrorKind::DuplicateOfUnknown)?;
+    let ticket = error.content.as_ref()?.structured.as_ref()?.get("ticket")?.as_str()?;
+    Some(TicketId::claimed(ticket))
 }
 
 /// One answer for what was changed, used, timed out, or is somebody else's.

@@ -13,6 +13,8 @@ pub(super) struct Waiting {
     calls: Arc<Mutex<HashMap<String, Waiter>>>,
     most: usize,
     patience: Duration,
+    /// Stands in every name that we give: those of another process are told apart by it.
+    process: String,
 }
 
 struct Waiter {
@@ -23,7 +25,8 @@ struct Waiter {
 
 impl Waiting {
     pub(super) fn new(most: usize, patience: Duration) -> Self {
-        Self { calls: Arc::default(), most, patience }
+        let process = Uuid::new_v4().simple().to_string();
+        Self { calls: Arc::default(), most, patience, process }
     }
 
     /// Keeps a call, and gives the name under which its client may take it up again, once.
@@ -38,7 +41,7 @@ impl Waiting {
             return Err(Box::new(running));
         }
         // 122 random bits of the operating system.
-        let name = format!("w_{}", Uuid::new_v4().simple());
+        let name = format!("w_{}_{}", self.process, Uuid::new_v4().simple());
         let (weak, own, patience) = (Arc::downgrade(&self.calls), name.clone(), self.patience);
         let clock = tokio::spawn(async move {
             tokio::time::sleep(patience).await;
@@ -47,6 +50,16 @@ impl Waiting {
         });
         calls.insert(name.clone(), Waiter { running, clock: clock.abort_handle() });
         Ok(name)
+    }
+
+    /// Whether a process before gave that name: its call was cut off with it.
+    pub(super) fn was_cut_off(&self, name: &str) -> bool {
+        let parts = name.strip_prefix("w_").and_then(|parts| parts.split_once('_'));
+        parts.is_some_and(|(process, own)| {
+            process != self.process
+                && Uuid::parse_str(process).is_ok()
+                && Uuid::parse_str(own).is_ok()
+        })
     }
 
     /// The call of that name, if it is this client's and the same call.

@@ -9,6 +9,7 @@ mod keys;
 mod kills;
 mod queued;
 mod results;
+mod resumed;
 mod tickets;
 mod unknown;
 mod upstream;

@@ -1,0 +1,123 @@
+//! Clients of the stateless revision that come back to a server which was killed meanwhile.
+
+use serde_json::{Value, json};
+
+use super::doors::{Door, Wanted, mcp};
+use super::keys::{STORE, killed};
+use crate::process::Folder;
+use crate::serve::support::Serving;
+
+/// A server that asks in the middle of every call, and writes down that it was called.
+const CHILD: &str = r#"
+import json, sys
+
+def say(message):
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+
+def tool(name, reads):
+    return {"name": name, "description": "Does something.", "inputSchema": {"type": "object"},
+            "annotations": {"readOnlyHint": reads, "destructiveHint": False}}
+
+FORM = {"message": "How many?", "requestedSchema":
+        {"type": "object", "properties": {"n": {"type": "integer"}}}}
+call = None
+for line in sys.stdin:
+    heard = json.loads(line)
+    method = heard.get("method")
+    if method == "initialize":
+        say({"id": heard["id"], "result": {
+            "protocolVersion": heard["params"]["protocolVersion"],
+            "capabilities": {"tools": {}}, "serverInfo": {"name": "c", "version": "1"}}})
+    elif method == "tools/list":
+        say({"id": heard["id"], "result": {"tools": [tool("act", False), tool("see", True)]}})
+    elif method == "tools/call":
+        call = heard
+        with open("called", "a") as called:
+            print(call["params"]["name"], file=called)
+        say({"id": 7, "method": "elicitation/create", "params": FORM})
+    elif method is None and heard.get("id") == 7:
+        text = str(heard["result"]["content"]["n"])
+        say({"id": call["id"], "result": {"content": [{"type": "text", "text": text}]}})
+"#;
+
+fn serving() -> Serving {
+    let folder = Folder::new();
+    folder.write("child.py", CHILD);
+    let child = "[[source]]\nid = \"c\"\n\
+                 mcp = { command = [\"python3\", \"child.py\"], cwd = \".\" }\n";
+    folder.write("crib.toml", &format!("{STORE}{child}"));
+    ready(Serving::start_in(folder, &[]))
+}
+
+fn ready(serving: Serving) -> Serving {
+    serving.hears("`c`: 2 tools");
+    serving
+}
+
+/// How often a tool was called.
+fn called(serving: &Serving, tool: &str) -> usize {
+    let called = std::fs::read_to_string(serving.folder.path().join("called")).unwrap();
+    called.lines().filter(|line| *line == tool).count()
+}
+
+/// Calls a tool, or comes back with the answer to its one question.
+fn ask(serving: &Serving, tool: &str, back: Option<(&Value, &Value)>) -> Value {
+    let wanted = Wanted { tool, arguments: json!({}), key: None, profile: None };
+    let mut body: Value = serde_json::from_str(&Door::Mcp.body(&wanted)).unwrap();
+    body["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
+        json!({ "elicitation": { "form": {} } });
+    if let Some((before, answer)) = back {
+        let questions = before["inputRequests"].as_object().unwrap();
+        let answers: Value = questions.keys().map(|key| (key.clone(), answer.clone())).collect();
+        body["params"]["inputResponses"] = answers;
+        body["params"]["requestState"] = before["requestState"].clone();
+    }
+    let head = Door::Mcp.head(serving, &serving.token, &wanted);
+    mcp(&serving.send(&head, &body.to_string())).whole
+}
+
+fn message(asked: &Value) -> &str {
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let question = asked["inputRequests"].as_object().unwrap().values().next().unwrap();
+    question["params"]["message"].as_str().unwrap()
+}
+
+fn number() -> Value {
+    json!({ "action": "accept", "content": { "n": 5 } })
+}
+
+#[test]
+fn a_call_that_asked_and_was_cut_off_runs_again_if_a_person_says_so() {
+    let serving = serving();
+    let asked = ask(&serving, "c__act", None);
+    assert_eq!((message(&asked), called(&serving, "act")), ("How many?", 1));
+    let serving = ready(killed(serving));
+    // Its answer has nobody to go to: the person is told what may have happened.
+    let again = ask(&serving, "c__act", Some((&asked, &number())));
+    assert!(message(&again).contains("duplicate_of_unknown: the same call"), "{again}");
+    assert_eq!(called(&serving, "act"), 1);
+    let yes = json!({ "action": "accept", "content": { "approve": true } });
+    let approved = ask(&serving, "c__act", Some((&again, &yes)));
+    assert_eq!((message(&approved), called(&serving, "act")), ("How many?", 2));
+    let done = ask(&serving, "c__act", Some((&approved, &number())));
+    assert_eq!((&done["content"][0]["text"], called(&serving, "act")), (&json!("5"), 2), "{done}");
+    // Who comes back once more with what is over gets nothing run.
+    let over = ask(&serving, "c__act", Some((&approved, &number())));
+    assert_eq!((over["error"]["code"].clone(), called(&serving, "act")), (json!(-32602), 2));
+    let old = ask(&serving, "c__act", Some((&asked, &number())));
+    assert!(message(&old).contains("duplicate_of_unknown: the same call"), "{old}");
+    let no = json!({ "action": "accept", "content": { "approve": false } });
+    let refused = ask(&serving, "c__act", Some((&old, &no)));
+    assert_eq!((&refused["isError"], called(&serving, "act")), (&json!(true), 2), "{refused}");
+}
+
+#[test]
+fn a_call_that_only_reads_asks_anew_when_it_was_cut_off() {
+    let serving = serving();
+    let asked = ask(&serving, "c__see", None);
+    let serving = ready(killed(serving));
+    let again = ask(&serving, "c__see", Some((&asked, &number())));
+    assert_eq!(message(&again), "How many?");
+    let done = ask(&serving, "c__see", Some((&again, &number())));
+    assert_eq!(done["content"][0]["text"], "5", "{done}");
+}
