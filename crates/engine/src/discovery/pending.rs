@@ -183,7 +183,7 @@ fn a_person(ticket: &TicketId, what: Option<&str>, names: &Names) -> String {
     let what = what.map(|what| format!(". What waits:\n{what}")).unwrap_or_default();
     format!(
         "a person has to say yes, and not by way of a model: ask the user to decide (at the program \
-         they use, by `toolcrib approve {ticket}`, or by `POST /v1/tickets/{ticket}`). `{}` takes \
+         they use, by `toolcrib tickets approve {ticket}`, or by `POST /v1/tickets/{ticket}`). `{}` takes \
          the call back{what}",
         names.clear
     )

@@ -316,7 +316,7 @@ async fn a_call_that_waits_runs_by_a_model_only_where_the_configuration_says_so(
     let ToolOutcome::Pending(pending) = &waits.responses[0].outcome else { panic!("it must wait") };
     let refused = call(&by_person, "execute_pending", json!({})).await;
     let ToolOutcome::Denied { reason } = &refused.responses[0].outcome else { panic!("denied") };
-    assert!(reason.contains(&format!("toolcrib approve {}", pending.ticket)), "{reason}");
+    assert!(reason.contains(&format!("toolcrib tickets approve {}", pending.ticket)), "{reason}");
     let through = json!({ "name": "execute_pending", "parameters": {} });
     let refused = call(&by_person, "invoke_tool", through).await;
     assert!(matches!(refused.responses[0].outcome, ToolOutcome::Denied { .. }));
