@@ -10,6 +10,7 @@
 
 mod approval;
 mod attentive;
+mod awaited;
 mod calling;
 mod client;
 mod desk;
@@ -45,6 +46,7 @@ use axum::Router;
 use tokio::io::{AsyncRead, AsyncWrite};
 use toolcrib_core::Caller;
 
+use awaited::Awaited;
 use desk::Room;
 pub use house::{Asking, Claim, House};
 pub use http::{Guest, Porch};
@@ -67,7 +69,8 @@ impl Door {
         let tasks = Tasks::new(&settings);
         let sessions = Sessions::new(Arc::clone(&house), &settings);
         let whole = Whole::default();
-        Self(Arc::new(Room { house, settings, waiting, tasks, whole, sessions }))
+        let awaited = Awaited::default();
+        Self(Arc::new(Room { house, settings, waiting, awaited, tasks, whole, sessions }))
     }
 
     /// The routes `/mcp` and `/mcp/{profile}`. Whoever authenticates puts a `Caller` into the

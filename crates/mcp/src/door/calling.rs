@@ -21,7 +21,7 @@ use super::outgoing::{self, Answer};
 use super::result::refusal;
 use super::running::{End, Hold, Running, Step, Visit, request};
 use super::tasks::{self, Case, Stage};
-use super::telling::{Telling, undecided};
+use super::telling::{Telling, undecided, under_way};
 
 /// What one request is about.
 pub(super) struct Calling {
@@ -34,6 +34,7 @@ pub(super) struct Calling {
     /// The tool that it means, where it goes through another one.
     meant: Option<String>,
     trace: Option<Trace>,
+    session: Option<Arc<str>>,
     /// The caller's own name for the call.
     key: Option<String>,
 }
@@ -78,7 +79,10 @@ pub(super) async fn answer(
         Some((state, answers)) if calling.line.client.is_modern => {
             Box::pin(calling.take_up(&state, answers, arguments)).await?
         }
-        _ => calling.follow(calling.begin(arguments)?).await?,
+        _ => match Box::pin(calling.recalled()).await {
+            Some(answer) => answer?,
+            None => calling.follow(calling.begin(arguments)?).await?,
+        },
     };
     Ok((calling.line, answer))
 }
@@ -93,11 +97,12 @@ impl Calling {
     ) -> Result<Self, ErrorData> {
         let plan = room.plan(&entrance)?;
         let trace = entrance.trace.map(|own| traced(own, marks.trace));
-        let Entrance { caller, profile, key, .. } = entrance;
+        let Entrance { caller, profile, key, session, .. } = entrance;
         let key = once::key(key.as_deref(), marks.key)?;
         let visit = Visit { caller, profile, digest: digest(&tool, arguments) };
         let meant = plan.meant(&tool, arguments);
-        Ok(Self { room: Arc::clone(room), line, plan, visit, tool, meant, trace, key })
+        let room = Arc::clone(room);
+        Ok(Self { room, line, plan, visit, tool, meant, trace, session, key })
     }
 
     /// Goes on with a call that was begun before, for whoever is at this line.
@@ -212,6 +217,7 @@ impl Calling {
             visit: visit.clone(),
             tool: tool.clone(),
             trace: *trace,
+            decides: self.room.settings.decides,
         };
         let task = self.room.tasks.begin(case, stage)?;
         Ok(Ok(Answer::Task(CreateTaskResult::new(task.seed()))))
@@ -270,8 +276,43 @@ impl Calling {
             Err(_) if self.line.client.can_answer(Question::Form) => {
                 self.put_to_person(pending, response).await
             }
-            Err(_) => self.told(response),
+            Err(_) => self.leave_to_person(&pending, response).await,
         }
+    }
+
+    /// The person at this machine decides without this client, which may ask for the end.
+    async fn leave_to_person(&self, pending: &Pending, response: &Response) -> Answered {
+        let parked = self.telling().parked(&pending.ticket).await.ok().flatten();
+        let (Some((command, session)), Some(parked)) = (self.decided_elsewhere(), parked) else {
+            return self.told(response);
+        };
+        self.room.awaited.note(session, &self.visit, &parked);
+        Ok(Answer::Result(self.telling().awaited(pending, command)))
+    }
+
+    /// What is to be said of a call that waited when it was made before; `None`: it is to be made.
+    async fn recalled(&self) -> Option<Answered> {
+        let (command, session) = self.decided_elsewhere()?;
+        let (ticket, is_over) = self.room.awaited.of(session, &self.visit)?;
+        let (caller, telling) = (&self.visit.caller, self.telling());
+        if let Some(parked) = telling.parked(&ticket).await.ok().flatten() {
+            let pending = Pending { ticket, reason: parked.reason };
+            return Some(Ok(Answer::Result(telling.awaited(&pending, command))));
+        }
+        let redeemed = self.room.house.redeemed(caller, &ticket).await;
+        if redeemed.is_none() && !is_over {
+            // Somebody decided, and there is no end yet.
+            return Some(Ok(Answer::Result(refusal(&under_way(&ticket), &self.line.client))));
+        }
+        self.room.awaited.forget(&ticket);
+        redeemed.map(|response| self.told(&response))
+    }
+
+    /// By which command a person decides about this call, and the conversation that it is of. A call
+    /// under a key of its own is known by that.
+    fn decided_elsewhere(&self) -> Option<(&'static str, &Arc<str>)> {
+        let is_keyed = self.key.is_some();
+        self.room.settings.decides.zip(self.session.as_ref()).filter(|_| !is_keyed)
     }
 
     fn told(&self, response: &Response) -> Answered {

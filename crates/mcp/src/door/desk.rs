@@ -25,6 +25,7 @@ use toolcrib_core::{
 };
 
 use super::attentive::Carried;
+use super::awaited::Awaited;
 use super::calling::{self, Marks, traced};
 use super::client::Client;
 use super::early::Early;
@@ -49,6 +50,7 @@ pub(super) struct Room {
     pub(super) house: Arc<dyn House>,
     pub(super) settings: DoorSettings,
     pub(super) waiting: Waiting,
+    pub(super) awaited: Awaited,
     pub(super) tasks: Tasks,
     pub(super) whole: Whole,
     /// Of the clients over HTTP.

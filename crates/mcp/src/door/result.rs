@@ -3,11 +3,14 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
-use toolcrib_core::{ErrorKind, Part, Response, ToolOutcome};
+use toolcrib_core::{ErrorKind, Part, Response, TicketId, ToolOutcome};
 
 use super::client::Client;
 use crate::block::{self, block};
 use crate::said::{Fields, Said};
+
+/// Under which a host finds the ticket of a call that waits.
+const TICKET: &str = "toolcrib/ticket";
 
 /// `promised`: the tool has a schema of its results, so that a strict client takes one without
 /// data for broken unless it is marked as an error. To know it may take reading the schema, so it
@@ -71,7 +74,7 @@ fn notes<'a>(
         Some(_) => return None,
         None => Map::new(),
     };
-    notes.extend(ticket.map(|ticket| ("toolcrib/ticket".to_owned(), ticket)));
+    notes.extend(ticket.map(|ticket| (TICKET.to_owned(), ticket)));
     notes.extend(told.map(|told| ("toolcrib/call".to_owned(), told.clone())));
     Some(Said::Whole(Cow::Owned(Value::Object(notes))))
 }
@@ -97,6 +100,16 @@ fn words(response: &Response) -> (Option<String>, Option<String>) {
 fn some(text: &str) -> Option<String> {
     let text = text.trim();
     (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// What we say of a call that waits under a ticket.
+pub(super) fn waiting(ticket: &TicketId, told: &str, is_error: bool, client: &Client) -> Value {
+    let mut result = refusal(told, client);
+    if let Value::Object(fields) = &mut result {
+        fields.insert("isError".to_owned(), is_error.into());
+        fields.insert("_meta".to_owned(), json!({ TICKET: ticket }));
+    }
+    result
 }
 
 /// A refusal of ours that a model should read.

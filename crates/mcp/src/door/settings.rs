@@ -36,6 +36,10 @@ pub struct DoorSettings {
     /// Whether somebody collects traces: then the requests of a client at a pipe begin some. Those
     /// over HTTP come with their place in one, or with none.
     pub traced: bool,
+    /// The command by which the person at this machine decides about tickets, if there is one: the
+    /// client at a pipe that cannot ask its person is told of it, and may make the call again to have
+    /// what came of it.
+    pub decides: Option<&'static str>,
     /// What a client is told about the tools as a whole.
     pub instructions: Option<String>,
 }
@@ -57,6 +61,7 @@ impl Default for DoorSettings {
             session_life: Duration::from_mins(5),
             most_awake: 32,
             traced: false,
+            decides: None,
             instructions: None,
         }
     }

@@ -35,6 +35,8 @@ pub(super) struct Case {
     pub(super) visit: Visit,
     pub(super) tool: String,
     pub(super) trace: Option<Trace>,
+    /// The command by which the person at this machine decides about tickets.
+    pub(super) decides: Option<&'static str>,
 }
 
 /// How far a call has come that becomes a task.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rmcp::model::{ErrorCode, ErrorData};
-use serde_json::json;
+use serde_json::{Value, json};
 use toolcrib_core::{
     BatchOptions, Caller, Decision, ErrorKind, LedgerError, Parked, Pending, Plan, Refusal,
     Response, TicketError, TicketId, ToolError, ToolOutcome, Trace,
@@ -11,7 +11,7 @@ use toolcrib_core::{
 
 use super::client::Client;
 use super::house::{Claim, House};
-use super::result::result;
+use super::result::{result, waiting};
 use super::running::{End, Hold, Running, Visit};
 use crate::said::Said;
 
@@ -32,15 +32,21 @@ impl Telling<'_> {
             ToolOutcome::Done(_)
             | ToolOutcome::Failed(_)
             | ToolOutcome::Denied { .. }
-            | ToolOutcome::Pending(_) => {
-                let promised = || {
-                    let tool = self.plan.get(self.tool);
-                    let output = tool.as_ref().and_then(|tool| tool.listed.spec.output.as_ref());
-                    output.is_some_and(|schema| self.client.takes_output(schema))
-                };
-                Ok(result(response, promised, self.client))
-            }
+            | ToolOutcome::Pending(_) => Ok(result(response, || self.promises_data(), self.client)),
         }
+    }
+
+    /// Whether this client was promised data of a schema as a result.
+    fn promises_data(&self) -> bool {
+        let tool = self.plan.get(self.tool);
+        let output = tool.as_ref().and_then(|tool| tool.listed.spec.output.as_ref());
+        output.is_some_and(|schema| self.client.takes_output(schema))
+    }
+
+    /// A call that waits for a person, who is not asked by this client and decides by a command.
+    pub(super) fn awaited(&self, pending: &Pending, command: &str) -> Value {
+        let told = to_be_decided(pending, command);
+        waiting(&pending.ticket, &told, self.promises_data(), self.client)
     }
 
     /// Whether a client is told of an error by its code, and not a model by its words.
@@ -94,6 +100,24 @@ pub(super) fn undecided(pending: &Pending) -> String {
         "Waiting for approval: {}. Nobody decided. The call has not run; it is kept under the \
          ticket `{}`. Do not call it again: tell the user what you are waiting for",
         pending.reason, pending.ticket
+    )
+}
+
+/// What a model reads whose client can ask nobody.
+fn to_be_decided(Pending { reason, ticket }: &Pending, command: &str) -> String {
+    format!(
+        "Waiting for approval: {reason}. The call has not run yet; it is kept under the ticket \
+         `{ticket}`. Tell the user to decide in a terminal of this machine, by `{command} approve \
+         {ticket}` or `{command} deny {ticket}`; do not do that yourself. Once the user has decided, \
+         make the same call again: it tells what came of it, and runs nothing a second time"
+    )
+}
+
+/// What a model reads of a call that a person decided about and that has no end yet.
+pub(super) fn under_way(ticket: &TicketId) -> String {
+    format!(
+        "A person decided about this call, which was kept under the ticket `{ticket}`, and its end \
+         is not known yet. Make the same call again later: it runs nothing a second time"
     )
 }
 

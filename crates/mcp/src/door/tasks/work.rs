@@ -126,7 +126,9 @@ impl Parking<'_> {
         let until = Instant::now() + lasts;
         let ticket = &pending.ticket;
         let reason = approval::shown(&pending.reason);
-        task.says(Some(format!("Waiting for approval: {reason}. Its ticket is `{ticket}`")));
+        let by = case.decides.map(|command| format!("; decide by `{command} approve {ticket}`"));
+        let by = by.unwrap_or_default();
+        task.says(Some(format!("Waiting for approval: {reason}. Its ticket is `{ticket}`{by}")));
         let asks = case.client.can_answer(Question::Form);
         let form = asks.then(|| approval::form(&case.tool, pending, parked.as_ref()));
         let mut decided = form.map(|form| task.asks_approval(&form));

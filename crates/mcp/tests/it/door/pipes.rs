@@ -7,7 +7,8 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines, Read
 use tokio::io::{DuplexStream, duplex, split};
 use tokio::task::JoinHandle;
 use toolcrib_core::{
-    CallContext, Caller, Content, Effect, Progress, ToolOutcome, Toolset, raw_tool,
+    CallContext, Caller, Content, Decision, Effect, Progress, Run, TicketId, ToolOutcome, Toolset,
+    raw_tool,
 };
 use toolcrib_engine::Crib;
 use toolcrib_mcp::{Door, DoorSettings, StdioError};
@@ -33,7 +34,10 @@ impl Pipe {
     }
 
     fn of(tools: Toolset, settings: DoorSettings) -> Self {
-        let home = Home::of(Crib::of(tools));
+        Self::at(Home::of(Crib::of(tools)), settings)
+    }
+
+    fn at(home: Home, settings: DoorSettings) -> Self {
         let door = Door::new(Arc::new(home), settings);
         let (near, far) = duplex(64 * 1024);
         let (reader, writer) = split(far);
@@ -210,6 +214,57 @@ async fn a_call_over_pipes_becomes_a_task_too() {
         status = ask("tasks/get", task.clone()).await["status"].clone();
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
+    pipe.hang_up().await;
+}
+
+/// Calls `wipe` and gives the result.
+async fn wipe(pipe: &mut Pipe, n: u32) -> Value {
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": { "name": "t", "version": "1" },
+    });
+    pipe.say(json!({
+        "jsonrpc": "2.0", "id": n, "method": "tools/call",
+        "params": { "name": "wipe", "arguments": { "n": n }, "_meta": meta },
+    }))
+    .await;
+    pipe.hear().await["result"].clone()
+}
+
+#[tokio::test]
+async fn a_call_that_its_client_can_ask_nobody_about_is_made_again_after_a_decision() {
+    let oracle = Oracle::default();
+    let crib = Crib::of(Toolset::of([oracle.echo("wipe", Effect::Destroy)]).unwrap());
+    let patience = Some(Duration::from_secs(10));
+    let home = Home { patience, ..Home::of(crib.clone()) };
+    let settings = DoorSettings { decides: Some("decide"), ..DoorSettings::default() };
+    let mut pipe = Pipe::at(home, settings);
+    let text = |result: &Value| result["content"][0]["text"].as_str().unwrap().to_owned();
+    let deny = || Decision::Deny { reason: "not now".to_owned() };
+    for (decision, n) in [(Decision::Approve, 1), (deny(), 2)] {
+        let waiting = wipe(&mut pipe, n).await;
+        let ticket = waiting["_meta"]["toolcrib/ticket"].as_str().unwrap().to_owned();
+        let told = text(&waiting);
+        assert!(told.contains(&format!("`decide approve {ticket}` or `decide deny")), "{told}");
+        // Made again, it waits as before, and is no second one.
+        assert_eq!(wipe(&mut pipe, n).await, waiting);
+        assert_eq!(crib.tickets(&Caller::local()).await.unwrap().len(), 1);
+        let ticket = TicketId::claimed(ticket);
+        let approves = decision == Decision::Approve;
+        crib.decide(&Caller::local(), &Run::default(), &ticket, decision).await.unwrap();
+        let decided = wipe(&mut pipe, n).await;
+        if approves {
+            assert_eq!(decided["structuredContent"], json!({ "n": n }), "{decided}");
+        } else {
+            assert!(text(&decided).contains("not now"), "{decided}");
+        }
+        assert_eq!(oracle.count("wipe"), 1);
+    }
+    // What came of it was told, and the next one is asked about anew.
+    let waiting = wipe(&mut pipe, 1).await;
+    assert!(text(&waiting).starts_with("Waiting for approval"), "{waiting}");
+    assert_eq!(oracle.count("wipe"), 1);
     pipe.hang_up().await;
 }
 
