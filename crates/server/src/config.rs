@@ -1,5 +1,6 @@
 //! The one place that reads what is outside of the process: files, standard input, the environment.
 
+pub(crate) mod doors;
 pub(crate) mod keys;
 
 use std::fs::File;

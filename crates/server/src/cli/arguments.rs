@@ -113,15 +113,16 @@ Example: toolcrib mcp crib.toml")]
     },
     /// List what the callers of a running server do: the calls that run, and the last that ended.
     #[command(after_help = "\
-Asks the server of this machine with the token that it made. `--state` shows what is recorded, also
-of calls of a server that ran before.
+Asks the server of this machine with the token that it made, and each `toolcrib mcp` of this user.
+`--state` shows what is recorded, also of calls of a server that ran before.
 
 Examples:
   toolcrib calls
   toolcrib calls --follow --json | jq .tool
   toolcrib calls --state interrupted,outcome_unknown")]
     Calls(CallsWords),
-    /// List the calls at a running server that wait for a person, approve or deny them.
+    /// List the calls that wait for a person, at a running server and at each `toolcrib mcp` of this
+    /// user; approve or deny them.
     #[command(after_help = "\
 A ticket belongs to the caller whose call it is: another one's are shown with `--token-file`. It is
 redeemed under the profile that the call was made under.

@@ -1,59 +1,115 @@
-//! `toolcrib calls`: what all callers of a running server do, and what its record holds of them.
+//! `toolcrib calls`: what all callers of a running server and of each `toolcrib mcp` of this user do,
+//! and what their records hold of them.
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use anyhow::Result;
 use http::Method;
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Value, json};
 use toolcrib::store::State;
 
 use super::End;
 use super::arguments::{CallsWords, Global};
+use super::everywhere::{Everywhere, Place, of_process};
 use super::output::Output;
-use super::remote::Remote;
 
 /// A call that runs longer is told of while it runs.
 const LONG: u64 = 2_000_000;
 
 pub(super) fn calls(global: &Global, output: &Output, words: &CallsWords) -> Result<End> {
-    let remote = Remote::open(global, &words.remote)?;
+    let everywhere = Everywhere::open(global, &words.remote)?;
     if !words.state.is_empty() {
-        return recorded(&remote, output, words);
+        return recorded(&everywhere, output, words);
     }
-    let seen = remote.ask(Method::GET, &format!("/v1/activity?limit={}", words.limit), None)?;
-    if !words.follow {
-        if output.json {
-            output.value(&seen)?;
-        } else {
-            let running = items(&seen, "running").map(|call| row(call, &running(call)));
-            let rows = items(&seen, "calls").map(|call| row(call, text(call, "outcome")));
-            output.table(HEADINGS, rows.chain(running))?;
-        }
+    if words.follow {
+        return follow(&everywhere, output, words.limit);
+    }
+    let path = format!("/v1/activity?limit={}", words.limit);
+    let seen = everywhere.each(output, &async |place: &Place| seen_at(place, &path).await)?;
+    let seen = joined(seen, ("ended", false), words.limit);
+    if output.json {
+        output.value(&seen)?;
         return Ok(End::Done);
     }
-    let mut next = seen.get("next").and_then(Value::as_u64).unwrap_or_default();
-    tell(output, &seen)?;
+    let running = items(&seen, "running").map(|call| row(call, &running(call)));
+    let rows = items(&seen, "calls").map(|call| row(call, text(call, "outcome")));
+    output.table(HEADINGS, rows.chain(running))?;
+    Ok(End::Done)
+}
+
+/// What one place says, each call with where that is.
+async fn seen_at(place: &Place, path: &str) -> Result<Value> {
+    let mut seen = place.server.ask(Method::GET, path, None).await?;
+    for key in ["running", "calls"] {
+        let calls = seen.get_mut(key).and_then(Value::as_array_mut);
+        calls.into_iter().flatten().for_each(|call| place.mark(call));
+    }
+    Ok(seen)
+}
+
+/// What several say as if one did, in the order that each of them has: by this moment, and whether
+/// the newest comes first. What one says alone stays as it is.
+fn joined(mut seen: Vec<Value>, (by, newest_first): (&str, bool), limit: u16) -> Value {
+    if seen.len() == 1 {
+        return seen.remove(0);
+    }
+    let moment = |call: &Value| text(call, by).parse::<Timestamp>().ok();
+    let all = |key: &str| seen.iter().flat_map(|seen| items(seen, key).cloned()).collect();
+    let (mut calls, running): (Vec<Value>, Vec<Value>) = (all("calls"), all("running"));
+    calls.sort_by_key(moment);
+    calls.drain(..calls.len().saturating_sub(limit.into()));
+    if newest_first {
+        calls.reverse();
+    }
+    json!({ "running": running, "calls": calls })
+}
+
+fn follow(everywhere: &Everywhere, output: &Output, limit: u16) -> Result<End> {
+    // Where to go on at each place.
+    let nexts: Mutex<BTreeMap<String, u64>> = Mutex::default();
+    let look = async |place: &Place| {
+        let base = place.server.base();
+        let next = locked(&nexts).get(base).copied();
+        let path = match next {
+            Some(next) => format!("/v1/activity?after={next}&limit=500"),
+            None => format!("/v1/activity?limit={limit}"),
+        };
+        let seen = seen_at(place, &path).await?;
+        if let Some(next) = seen.get("next").and_then(Value::as_u64) {
+            locked(&nexts).insert(base.to_owned(), next);
+        }
+        Ok(seen)
+    };
     let mut beats = 0_u32;
-    let page = |next: u64| format!("/v1/activity?after={next}&limit=500");
-    remote.follow(page(next), |seen| {
-        next = seen.get("next").and_then(Value::as_u64).unwrap_or(next);
-        tell(output, seen)?;
-        beats = beats.wrapping_add(1);
-        if beats.is_multiple_of(4) && output.is_watched() {
-            for call in items(seen, "running").filter(|call| took(call) > LONG) {
-                output.note(&format!("{} {}", text(call, "tool"), running(call)));
+    everywhere.follow(output, &look, |all| {
+        for seen in &all {
+            tell(output, seen)?;
+            if beats.is_multiple_of(4) && output.is_watched() {
+                for call in items(seen, "running").filter(|call| took(call) > LONG) {
+                    output.note(&format!("{} {}", text(call, "tool"), running(call)));
+                }
             }
         }
-        Ok(page(next))
+        beats = beats.wrapping_add(1);
+        Ok(())
     })
 }
 
+fn locked<T>(room: &Mutex<T>) -> MutexGuard<'_, T> {
+    room.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The calls of the record in these states, which may be those of a process before.
-fn recorded(remote: &Remote, output: &Output, words: &CallsWords) -> Result<End> {
+fn recorded(everywhere: &Everywhere, output: &Output, words: &CallsWords) -> Result<End> {
     let (states, limit) = (words.state.join(","), words.limit);
     let path = format!("/v1/record?state={states}&limit={limit}");
-    let seen = remote.ask(Method::GET, &path, None)?;
+    let seen = everywhere.each(output, &async |place: &Place| seen_at(place, &path).await)?;
+    // A page that is full may be the last one.
+    let is_cut = seen.iter().any(|seen| seen.get("cursor").is_some());
+    let seen = joined(seen, ("planned", true), limit);
     if output.json {
         output.value(&seen)?;
         return Ok(End::Done);
@@ -63,8 +119,7 @@ fn recorded(remote: &Remote, output: &Output, words: &CallsWords) -> Result<End>
     rows.reverse();
     let found = rows.len();
     output.table(["BEGAN", "TOOL", "SOURCE", "CALLER", "OUTCOME", "TOOK"], rows)?;
-    // A page that is full may be the last one.
-    if seen.get("cursor").is_some() {
+    if is_cut {
         let more = "`--limit` shows up to 500, and `GET /v1/record` the rest";
         output.note(&format!("these are the newest {found}, and there may be more: {more}"));
     }
@@ -128,7 +183,8 @@ fn row(call: &Value, outcome: &str) -> [String; 6] {
 }
 
 fn caller(call: &Value) -> String {
-    format!("{}/{}", text(call, "tenant"), text(call, "caller"))
+    let at = of_process(call).map(|process| format!(" at {process}")).unwrap_or_default();
+    format!("{}/{}{at}", text(call, "tenant"), text(call, "caller"))
 }
 
 /// A time without the part of its second.

@@ -10,10 +10,12 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use toolcrib::config::{Live, Means};
 use toolcrib::mcp::{Door, DoorSettings, wait_for_programs};
+use toolcrib::store::Store;
 
 use super::End;
 use super::arguments::Global;
 use super::meaning;
+use super::near::{Inside, Near};
 use super::output::Output;
 use super::room::{LAST_MOMENT, caller};
 use super::serve::{Configuration, LAST_SPANS, means, open_store, stop};
@@ -24,6 +26,9 @@ use crate::telemetry::{Telemetry, export};
 
 /// How long a client waits for sources: many ask for the tools once and never again.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// By what the person decides about a call that waits here.
+const DECIDES: &str = "toolcrib tickets";
 
 pub(super) fn mcp(global: &Global, output: &Output, file: Option<&PathBuf>) -> Result<End> {
     secrets::stay_in_memory()?;
@@ -45,6 +50,7 @@ pub(super) fn mcp(global: &Global, output: &Output, file: Option<&PathBuf>) -> R
         secrets::keep(vec![live.redactor()]);
         let crib = live.crib().clone();
         let starting = tokio::spawn(async move { crib.start().await });
+        let near = Near::open(global, inside(&file, &live, store.as_ref(), &telemetry)).await;
         // Those that need longer join when they are there.
         let _ = tokio::time::timeout(PATIENCE, starting).await;
         for state in live.crib().sources() {
@@ -56,13 +62,17 @@ pub(super) fn mcp(global: &Global, output: &Output, file: Option<&PathBuf>) -> R
         let (crib, path) = (live.crib().clone(), file.path.clone());
         let meant = tokio::spawn(meaning::follow(crib, path, wish, output.clone()));
         let traced = telemetry.spans.is_some();
-        let door =
-            Door::new(Arc::new(Shown(live)), DoorSettings { traced, ..DoorSettings::default() });
+        let decides = near.is_some().then_some(DECIDES);
+        let settings = DoorSettings { traced, decides, ..DoorSettings::default() };
+        let door = Door::new(Arc::new(Shown(live)), settings);
         let sent = CancellationToken::new();
         let sending = export::export(Arc::clone(&telemetry), None, sent.clone());
         let sending = tokio::spawn(sending);
         let (input, out) = (tokio::io::stdin(), tokio::io::stdout());
         let served = Box::pin(door.serve_stdio(input, out, caller(global), None)).await;
+        if let Some(near) = near {
+            near.close().await;
+        }
         sent.cancel();
         meant.abort();
         // A collector that is away keeps nobody.
@@ -75,4 +85,18 @@ pub(super) fn mcp(global: &Global, output: &Output, file: Option<&PathBuf>) -> R
     runtime.shutdown_background();
     wait_for_programs(LAST_MOMENT);
     served.map(|()| End::Done)
+}
+
+fn inside(
+    file: &Configuration,
+    live: &Arc<Live>,
+    store: Option<&Store>,
+    telemetry: &Arc<Telemetry>,
+) -> Inside {
+    Inside {
+        live: Arc::clone(live),
+        bounds: file.checked.bounds.clone(),
+        store: store.cloned(),
+        telemetry: Arc::clone(telemetry),
+    }
 }

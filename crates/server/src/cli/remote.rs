@@ -28,6 +28,11 @@ const BEAT: Duration = Duration::from_millis(500);
 
 pub(super) struct Remote {
     runtime: Runtime,
+    server: Server,
+}
+
+/// Where one server is, and what opens it.
+pub(super) struct Server {
     egress: Egress,
     base: Url,
     token: Secret,
@@ -35,18 +40,14 @@ pub(super) struct Remote {
 
 impl Remote {
     pub(super) fn open(global: &Global, words: &RemoteWords) -> Result<Self> {
-        let base = base(global, words)?;
-        let token = token(words.token_file.as_deref())?;
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        // The pool of connections takes hold of the runtime that it was made in.
-        let made = runtime.block_on(async { Egress::only([base.clone()], Network::default()) });
-        let egress = made.with_context(|| format!("`{base}` cannot be asked"))?;
-        Ok(Self { runtime, egress, base, token })
+        let server = runtime.block_on(async { Server::meant(global, words) })?;
+        Ok(Self { runtime, server })
     }
 
     /// Asks once and gives the JSON of the answer.
     pub(super) fn ask(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value> {
-        self.runtime.block_on(self.asked(method, path, body))
+        self.runtime.block_on(self.server.ask(method, path, body))
     }
 
     /// Looks again and again until a person has seen enough. `tell` is given what a look at `path`
@@ -56,26 +57,66 @@ impl Remote {
         mut path: String,
         mut tell: impl FnMut(&Value) -> Result<String>,
     ) -> Result<End> {
-        self.runtime.block_on(async {
-            // One for the whole time: another would not know of what a person pressed before it.
-            let mut told = pin!(told_to_end());
-            loop {
-                let look = async {
-                    let seen = self.asked(Method::GET, &path, None).await?;
-                    let next = tell(&seen)?;
-                    tokio::time::sleep(BEAT).await;
-                    anyhow::Ok(next)
-                };
-                path = tokio::select! {
-                    biased;
-                    heard = &mut told => return heard.map(|()| End::Interrupted).map_err(Into::into),
-                    next = look => next?,
-                };
-            }
-        })
+        self.runtime.block_on(followed(async || {
+            let seen = self.server.ask(Method::GET, &path, None).await?;
+            path = tell(&seen)?;
+            Ok(())
+        }))
+    }
+}
+
+/// Looks again and again until a person has seen enough.
+pub(super) async fn followed(mut look: impl AsyncFnMut() -> Result<()>) -> Result<End> {
+    // One for the whole time: another would not know of what a person pressed before it.
+    let mut told = pin!(told_to_end());
+    loop {
+        let looked = async {
+            look().await?;
+            tokio::time::sleep(BEAT).await;
+            anyhow::Ok(())
+        };
+        tokio::select! {
+            biased;
+            heard = &mut told => return heard.map(|()| End::Interrupted).map_err(Into::into),
+            looked = looked => looked?,
+        }
+    }
+}
+
+/// What a server says that does not do what it was asked for.
+#[derive(Debug, thiserror::Error)]
+#[error("{title}: {detail}")]
+pub(super) struct Refused {
+    pub(super) status: StatusCode,
+    title: String,
+    detail: String,
+}
+
+impl Server {
+    /// To be called within the runtime that it will be asked in: the pool of connections takes hold
+    /// of that.
+    pub(super) fn new(base: Url, token: Secret) -> Result<Self> {
+        let made = Egress::only([base.clone()], Network::default());
+        let egress = made.with_context(|| format!("`{base}` cannot be asked"))?;
+        Ok(Self { egress, base, token })
     }
 
-    async fn asked(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value> {
+    /// The one that the words name, else the usual one.
+    pub(super) fn meant(global: &Global, words: &RemoteWords) -> Result<Self> {
+        Self::new(base(global, words)?, token(words.token_file.as_deref())?)
+    }
+
+    pub(super) fn base(&self) -> &str {
+        self.base.as_str().trim_end_matches('/')
+    }
+
+    /// Asks once and gives the JSON of the answer.
+    pub(super) async fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<Value> {
         let mut url = self.base.clone();
         let (path, query) = path.split_once('?').map_or((path, None), |(a, b)| (a, Some(b)));
         url.set_path(&format!("{}{path}", self.base.path().trim_end_matches('/')));
@@ -117,7 +158,7 @@ impl Remote {
         let text = |key: &str| problem.and_then(|problem| problem.get(key)?.as_str());
         let title = text("title").unwrap_or("the server refuses");
         let detail = text("detail").unwrap_or(status.as_str()).to_owned();
-        anyhow!("{title}: {detail}")
+        Refused { status, title: title.to_owned(), detail }.into()
     }
 }
 

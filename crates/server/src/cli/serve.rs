@@ -64,7 +64,7 @@ pub(super) fn serve(global: &Global, output: &Output, words: &ServeWords) -> Res
             witness: Some(Arc::<Telemetry>::clone(&telemetry)),
             ..means(global, &file.path, &sources, store.as_ref())?
         };
-        let live = Live::open(&file.checked, means)?;
+        let live = Arc::new(Live::open(&file.checked, means)?);
         secrets::keep(vec![live.redactor()]);
         let listener = TcpListener::bind(address)
             .await

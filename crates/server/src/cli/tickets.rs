@@ -1,4 +1,5 @@
-//! `toolcrib tickets`: the calls at a running server that wait for a person.
+//! `toolcrib tickets`: the calls that wait for a person, at a running server and at each
+//! `toolcrib mcp` of this user.
 
 use std::collections::BTreeSet;
 
@@ -9,13 +10,13 @@ use serde_json::{Value, json};
 
 use super::End;
 use super::arguments::{Global, TicketCommand, TicketsWords};
+use super::everywhere::{Everywhere, Place, of_process};
 use super::output::Output;
-use super::remote::Remote;
 
 pub(super) fn tickets(global: &Global, output: &Output, words: &TicketsWords) -> Result<End> {
-    let remote = Remote::open(global, &words.remote)?;
+    let everywhere = Everywhere::open(global, &words.remote)?;
     let (ticket, body) = match &words.command {
-        None => return list(&remote, output, words.follow),
+        None => return list(&everywhere, output, words.follow),
         Some(TicketCommand::Approve { ticket }) => (ticket, json!({ "decision": "approve" })),
         Some(TicketCommand::Deny { ticket, reason }) => {
             (ticket, json!({ "decision": "deny", "reason": reason }))
@@ -26,7 +27,7 @@ pub(super) fn tickets(global: &Global, output: &Output, words: &TicketsWords) ->
         fields.insert("profile".to_owned(), profile.as_str().into());
     }
     let path = format!("/v1/tickets/{}", utf8_percent_encode(ticket, NON_ALPHANUMERIC));
-    let answer = remote.ask(Method::POST, &path, Some(&body))?;
+    let answer = everywhere.decide(&path, &body)?;
     let response = answer.get("response").cloned().unwrap_or_default();
     if output.json {
         output.value(&answer)?;
@@ -44,35 +45,43 @@ pub(super) fn tickets(global: &Global, output: &Output, words: &TicketsWords) ->
     })
 }
 
-fn list(remote: &Remote, output: &Output, follows: bool) -> Result<End> {
-    let open = remote.ask(Method::GET, TICKETS, None)?;
-    if output.json && !follows {
-        output.value(&open)?;
-        return Ok(End::Done);
-    }
+fn list(everywhere: &Everywhere, output: &Output, follows: bool) -> Result<End> {
     let mut told = BTreeSet::new();
-    show(output, &open, &mut told)?;
-    if !follows {
-        if told.is_empty() {
-            output.note("no call waits for approval");
-        }
+    if follows {
+        return everywhere.follow(output, &waiting, |seen| show(output, &joined(seen), &mut told));
+    }
+    let open = joined(everywhere.each(output, &waiting)?);
+    if output.json {
+        output.value(&json!({ "tickets": open }))?;
         return Ok(End::Done);
     }
-    remote.follow(TICKETS.to_owned(), |open| {
-        show(output, open, &mut told)?;
-        Ok(TICKETS.to_owned())
-    })
+    show(output, &open, &mut told)?;
+    if told.is_empty() {
+        output.note("no call waits for approval");
+    }
+    Ok(End::Done)
 }
 
-const TICKETS: &str = "/v1/tickets";
+/// The calls that wait at one place, each with where that is.
+async fn waiting(place: &Place) -> Result<Value> {
+    let mut open = place.server.ask(Method::GET, "/v1/tickets", None).await?;
+    let tickets = open.get_mut("tickets").and_then(Value::as_array_mut);
+    let mut tickets = tickets.map(std::mem::take).unwrap_or_default();
+    for ticket in &mut tickets {
+        place.mark(ticket);
+    }
+    Ok(tickets.into())
+}
+
+fn joined(seen: Vec<Value>) -> Vec<Value> {
+    let lists = seen.into_iter().filter_map(|mut list| list.as_array_mut().map(std::mem::take));
+    lists.flatten().collect()
+}
 
 /// Tells of those that were not told of before; what is gone is forgotten.
-fn show(output: &Output, open: &Value, told: &mut BTreeSet<String>) -> Result<()> {
-    let tickets: Vec<&Value> =
-        open.get("tickets").and_then(Value::as_array).into_iter().flatten().collect();
-    let names: BTreeSet<_> =
-        tickets.iter().map(|ticket| text(ticket, "ticket").to_owned()).collect();
-    for ticket in tickets {
+fn show(output: &Output, open: &[Value], told: &mut BTreeSet<String>) -> Result<()> {
+    let names = open.iter().map(|ticket| text(ticket, "ticket").to_owned()).collect();
+    for ticket in open {
         if told.contains(text(ticket, "ticket")) {
             continue;
         }
@@ -85,6 +94,9 @@ fn show(output: &Output, open: &Value, told: &mut BTreeSet<String>) -> Result<()
         let (tool, source) = (text(ticket, "tool"), text(ticket, "source"));
         output.indented(&format!("{tool} of {source}, with {arguments}"))?;
         output.indented(&format!("because {}", text(ticket, "reason")))?;
+        if let Some(process) = of_process(ticket) {
+            output.indented(&format!("at {process}"))?;
+        }
     }
     *told = names;
     Ok(())

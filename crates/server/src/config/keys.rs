@@ -81,14 +81,14 @@ fn read(path: &Path) -> Result<Secret> {
 }
 
 #[cfg(unix)]
-fn is_private(file: &File) -> std::io::Result<bool> {
+pub(super) fn is_private(file: &File) -> std::io::Result<bool> {
     use std::os::unix::fs::PermissionsExt as _;
     let of_others = file.metadata()?.permissions().mode() & 0o077;
     Ok(of_others == 0)
 }
 
 #[cfg(not(unix))]
-fn is_private(_file: &File) -> std::io::Result<bool> {
+pub(super) fn is_private(_file: &File) -> std::io::Result<bool> {
     Ok(true)
 }
 

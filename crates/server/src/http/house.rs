@@ -47,13 +47,12 @@ pub(crate) struct House {
 
 impl House {
     pub(crate) fn new(
-        live: Live,
+        live: Arc<Live>,
         (names, guard): (Names, Guard),
         bounds: Bounds,
         store: Option<Store>,
         telemetry: Arc<Telemetry>,
     ) -> Self {
-        let live = Arc::new(live);
         let settings = DoorSettings {
             hosts: names.hosts().to_vec(),
             origins: names.origins(),

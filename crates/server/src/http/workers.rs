@@ -29,6 +29,12 @@ impl Workers {
         Ok(Self { handles, next: 0, end: end.drop_guard() })
     }
 
+    /// The runtime of whoever calls, for the few connections of one person.
+    pub(crate) fn here() -> Self {
+        let end = CancellationToken::new();
+        Self { handles: vec![Handle::current()], next: 0, end: end.drop_guard() }
+    }
+
     /// The threads in turn; `None` only if there were none.
     pub(crate) fn next(&mut self) -> Option<&Handle> {
         self.next = (self.next + 1) % self.handles.len().max(1);

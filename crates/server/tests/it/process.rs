@@ -105,6 +105,12 @@ impl Piped {
         self.lines.next().unwrap().unwrap()
     }
 
+    /// Ends it as nobody should: it can clean up nothing.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
     /// Hangs up; the code of its end, and what it still had to say.
     pub(crate) fn hang_up(mut self) -> (Option<i32>, Vec<String>) {
         drop(self.keys);

@@ -32,6 +32,7 @@ mod mcp;
 mod meaning;
 mod named;
 mod narrow;
+mod near;
 mod oracle;
 mod places;
 mod plans;

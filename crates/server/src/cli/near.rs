@@ -1,0 +1,93 @@
+//! A way in to a `toolcrib mcp` beside its client: the routes of a server at a port of this machine,
+//! for whoever can read the files of this user. There the person decides about calls whose client can
+//! ask nobody.
+
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use toolcrib::Secret;
+use toolcrib::auth::LOCAL;
+use toolcrib::config::{Bounds, Live, LogLevel};
+use toolcrib::store::Store;
+
+use super::arguments::Global;
+use crate::config::doors::{self, Named};
+use crate::config::keys::{self, Key};
+use crate::http::accept::{self, Door};
+use crate::http::house::House;
+use crate::http::keys::Guard;
+use crate::http::names::Names;
+use crate::http::workers::Workers;
+use crate::telemetry::{Telemetry, log};
+
+/// Connections at the same time: one person's commands.
+const MOST: usize = 16;
+/// How long what is asked for may take once the client has hung up.
+const LAST_ANSWERS: Duration = Duration::from_secs(3);
+
+pub(super) struct Near {
+    file: Named,
+    stop: CancellationToken,
+    now: CancellationToken,
+    serving: JoinHandle<()>,
+}
+
+/// What stands behind it.
+pub(super) struct Inside {
+    pub(super) live: Arc<Live>,
+    pub(super) bounds: Bounds,
+    pub(super) store: Option<Store>,
+    pub(super) telemetry: Arc<Telemetry>,
+}
+
+impl Near {
+    /// `None`: there is none, and the log says why; the client is served all the same.
+    pub(super) async fn open(global: &Global, inside: Inside) -> Option<Self> {
+        let opened = Self::try_open(global, inside).await;
+        opened.inspect_err(|error| tell(&format!("{error:#}"))).ok()
+    }
+
+    async fn try_open(global: &Global, inside: Inside) -> Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
+        let listener = listener.context("cannot listen on this machine")?;
+        let address = listener.local_addr()?;
+        let token = Secret::new(keys::random());
+        let guard = Guard::new(&global.scopes, false);
+        let file = doors::name(address.port(), &token)?;
+        guard.take(&[Key { name: LOCAL.to_owned(), token }]);
+        let Inside { live, bounds, store, telemetry } = inside;
+        let names = Names::new(address, &[]);
+        let house = Arc::new(House::new(live, (names, guard), bounds, store, telemetry));
+        house.started.store(true, Ordering::Relaxed);
+        let (stop, now) = (house.stop.clone(), CancellationToken::new());
+        let ends = (stop.clone(), now.clone());
+        let door = Door { listener, most: MOST, proxies: Vec::new(), tls: None };
+        let serving = tokio::spawn(async move {
+            accept::serve(door, house, &mut Workers::here(), ends, tell).await;
+        });
+        Ok(Self { file, stop, now, serving })
+    }
+
+    /// Nobody finds it any more; what was asked is still answered, for a moment.
+    pub(super) async fn close(self) {
+        let Self { file, stop, now, mut serving } = self;
+        drop(file);
+        stop.cancel();
+        if tokio::time::timeout(LAST_ANSWERS, &mut serving).await.is_err() {
+            now.cancel();
+        }
+    }
+}
+
+fn tell(trouble: &str) {
+    let message = "`toolcrib tickets` may not reach this process";
+    let fields = json!({ "message": message, "cause": trouble });
+    log::line(LogLevel::Warn, "mcp", fields);
+}
