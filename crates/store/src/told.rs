@@ -36,7 +36,7 @@ impl Told {
     pub(crate) fn replace(&self, key: &Key, answer: &Value) {
         let mut all = self.all();
         let before = all.len();
-        all.retain(|(told, _)| told != key);
+        all.retain(|(told, _)| !is_same(told, key));
         let was_told = all.len() < before;
         drop(all);
         if was_told {
@@ -46,6 +46,11 @@ impl Told {
 
     pub(crate) fn get(&self, key: &Key) -> Option<Value> {
         let all = self.all();
-        all.iter().rev().find(|(told, _)| told == key).map(|(_, answer)| answer.clone())
+        all.iter().rev().find(|(told, _)| is_same(told, key)).map(|(_, answer)| answer.clone())
     }
+}
+
+/// The same person may ask with other scopes, or the operator for that person.
+fn is_same(one: &Key, other: &Key) -> bool {
+    one.caller.is(&other.caller) && one.tool == other.tool && one.key == other.key
 }
