@@ -34,6 +34,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::call::{Call, CallKey};
+use crate::caller::Caller;
 use crate::host::Host;
 use crate::ledger::{Ledger, OnceKey};
 use crate::limits::CribLimits;
@@ -95,6 +96,8 @@ pub struct BatchOptions {
     pub mark: Option<Arc<str>>,
     /// Under which the host began the batch as a whole.
     pub key: Option<OnceKey>,
+    /// Who decides about a ticket in place of its own caller, for the record.
+    pub decider: Option<Arc<Caller>>,
 }
 
 impl Executor {
@@ -200,6 +203,7 @@ impl Executor {
             trace: options.trace,
             mark: options.mark,
             key: options.key,
+            decider: None,
             reading: None,
         });
         let key_of = CallKey::batch();
@@ -232,6 +236,8 @@ struct Batch {
     trace: Option<Trace>,
     mark: Option<Arc<str>>,
     key: Option<OnceKey>,
+    /// Who decided about the ticket by which its call comes back.
+    decider: Option<Arc<Caller>>,
     /// What policy is asked about where something is read that is no tool.
     reading: Option<Arc<ToolSpec>>,
 }

@@ -2,6 +2,7 @@
 
 mod attempt;
 mod once;
+mod open;
 
 use std::error::Error;
 use std::fmt;
@@ -21,6 +22,7 @@ use crate::ticket::{Parked, TicketError, TicketId};
 use crate::tool::Arguments;
 pub use attempt::{Attempt, Finish};
 pub use once::{Begun, KeyEnd, LONGEST_KEY, OnceKey};
+pub use open::OpenTickets;
 
 /// The record. An error of the ledger stops a call that has an effect before it is sent.
 pub trait Ledger: Send + Sync {
@@ -97,6 +99,27 @@ pub trait Ledger: Send + Sync {
 
     /// The open tickets of a caller, oldest first.
     fn parked<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Vec<Parked>, LedgerError>>;
+
+    /// A page of the open tickets, those behind this number: of one caller, or of all, for whoever
+    /// runs the crib.
+    fn open_tickets<'a>(
+        &'a self,
+        of: Option<&'a Caller>,
+        _after: u64,
+        _limit: usize,
+    ) -> BoxFuture<'a, Result<OpenTickets, LedgerError>> {
+        Box::pin(async move {
+            let of =
+                of.ok_or_else(|| LedgerError::new("this ledger has no list of all tickets"))?;
+            Ok(OpenTickets { tickets: self.parked(of).await?, next: None })
+        })
+    }
+
+    /// Whose ticket it is, as far as that is known, also of one that is not open any more: for
+    /// whoever runs the crib.
+    fn owner<'a>(&'a self, _: &'a TicketId) -> BoxFuture<'a, Result<Option<Caller>, LedgerError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
 
     /// How many calls of all callers wait for approval; `None`: it cannot tell.
     fn waiting(&self) -> BoxFuture<'_, Option<u64>> {

@@ -57,8 +57,8 @@ pub use errand::{Errand, Note, Returned};
 pub use fingerprint::Fingerprint;
 pub use host::{Ask, Host, LogEntry, LogLevel, Question, Unanswered};
 pub use ledger::{
-    Attempt, Begun, Ending, Finish, KeyEnd, LONGEST_KEY, Ledger, LedgerError, OnceKey, Planned,
-    ResultHandle,
+    Attempt, Begun, Ending, Finish, KeyEnd, LONGEST_KEY, Ledger, LedgerError, OnceKey, OpenTickets,
+    Planned, ResultHandle,
 };
 pub use library::{
     About, CodeLibrary, Fields, Following, Held, Holdings, Inquiry, KeptOut, Kind, Library, Offer,

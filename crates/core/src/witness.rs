@@ -47,6 +47,8 @@ pub struct Decided<'a> {
     pub ruling: Ruling<'a>,
     /// The ticket that it waits under, or by which it comes back.
     pub ticket: Option<&'a TicketId>,
+    /// Who decided about the ticket by which it comes back.
+    pub decider: Option<&'a Arc<Caller>>,
     /// Which policy decided, if it can tell.
     pub policy: Option<Fingerprint>,
     pub trace: Option<Trace>,

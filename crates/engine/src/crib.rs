@@ -11,9 +11,9 @@ use std::time::Duration;
 use arc_swap::{ArcSwap, ArcSwapOption, Guard};
 use toolcrib_core::{
     BatchOptions, BoxFuture, Call, Caller, Catalog, Conflict, Content, CribLimits, Decision,
-    Discovery, Executor, Fields, Following, Inquiry, LedgerError, Parked, Plan, PlanError, Policy,
-    Redemption, Report, Request, Response, ResultHandle, Run, Said, SourceId, Stock, TicketError,
-    TicketId, Tool, ToolError, Toolset, Visitor,
+    Discovery, Executor, Fields, Following, Inquiry, LedgerError, OpenTickets, Parked, Plan,
+    PlanError, Policy, Redemption, Report, Request, Response, ResultHandle, Run, Said, SourceId,
+    Stock, TicketError, TicketId, Tool, ToolError, Toolset, Visitor,
 };
 
 use crate::catalog::{Placed, SourceState};
@@ -251,6 +251,21 @@ impl Crib {
         ticket: &TicketId,
     ) -> Result<Option<Parked>, LedgerError> {
         self.executor().ledger().ticket(ticket, caller).await
+    }
+
+    /// A page of the open tickets of one caller, or of all: see `Ledger::open_tickets`.
+    pub async fn open_tickets(
+        &self,
+        of: Option<&Caller>,
+        after: u64,
+        limit: usize,
+    ) -> Result<OpenTickets, LedgerError> {
+        self.executor().ledger().open_tickets(of, after, limit).await
+    }
+
+    /// Whose ticket it is: for whoever runs the crib.
+    pub async fn owner(&self, ticket: &TicketId) -> Result<Option<Caller>, LedgerError> {
+        self.executor().ledger().owner(ticket).await
     }
 
     /// What came of a ticket that was redeemed before; see `Executor::redeemed`.

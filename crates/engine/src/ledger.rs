@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use toolcrib_core::{
     Begun, BoxFuture, CallKey, Caller, Content, Ending, Fingerprint, Finish, KeyEnd, Ledger,
-    LedgerError, OnceKey, Parked, Planned, ResultHandle, TicketError, TicketId,
+    LedgerError, OnceKey, OpenTickets, Parked, Planned, ResultHandle, TicketError, TicketId,
 };
 
 use kept::KeptResults;
@@ -121,6 +121,22 @@ impl Ledger for MemoryLedger {
 
     fn parked<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Vec<Parked>, LedgerError>> {
         ready(Ok(locked(&self.tickets).open(caller)))
+    }
+
+    fn open_tickets<'a>(
+        &'a self,
+        of: Option<&'a Caller>,
+        after: u64,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<OpenTickets, LedgerError>> {
+        ready(Ok(locked(&self.tickets).page(of, after, limit)))
+    }
+
+    fn owner<'a>(
+        &'a self,
+        ticket: &'a TicketId,
+    ) -> BoxFuture<'a, Result<Option<Caller>, LedgerError>> {
+        ready(Ok(locked(&self.tickets).owner(ticket)))
     }
 
     fn waiting(&self) -> BoxFuture<'_, Option<u64>> {

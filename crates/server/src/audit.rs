@@ -82,6 +82,7 @@ impl Audit {
             "reason": call.ruling.reason().map(cut),
             "policy": call.policy,
             "ticket": call.ticket,
+            "decided_by": call.decider.map(|by| json!({ "tenant": by.tenant, "subject": by.subject })),
         });
         let record = masked(record);
         let reads = spec.effect == Effect::Read;

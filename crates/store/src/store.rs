@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::sync::{Semaphore, oneshot};
 use toolcrib_core::{
     BoxFuture, CallKey, Caller, Content, Effect, Ending, Fingerprint, Finish, KeyEnd, Ledger,
-    LedgerError, Parked, Planned, ResultHandle, TicketError, TicketId,
+    LedgerError, OpenTickets, Parked, Planned, ResultHandle, TicketError, TicketId,
 };
 
 use crate::calls::{self, End, Like, NewCall, Queueing};
@@ -381,6 +381,28 @@ impl Ledger for Store {
         Box::pin(
             async move { Ok(self.0.readers.read(move |file| tickets::open(file, &caller)).await?) },
         )
+    }
+
+    fn open_tickets<'a>(
+        &'a self,
+        of: Option<&'a Caller>,
+        after: u64,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<OpenTickets, LedgerError>> {
+        let of = of.cloned();
+        let page =
+            move |file: &rusqlite::Connection| tickets::page(file, of.as_ref(), after, limit);
+        Box::pin(async move { Ok(self.0.readers.read(page).await?) })
+    }
+
+    fn owner<'a>(
+        &'a self,
+        ticket: &'a TicketId,
+    ) -> BoxFuture<'a, Result<Option<Caller>, LedgerError>> {
+        let ticket = ticket.clone();
+        Box::pin(async move {
+            Ok(self.0.readers.read(move |file| tickets::owner(file, &ticket)).await?)
+        })
     }
 
     fn waiting(&self) -> BoxFuture<'_, Option<u64>> {

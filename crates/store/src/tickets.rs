@@ -9,8 +9,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use toolcrib_core::{
-    Arguments, Caller, Fingerprint, LedgerError, OnceKey, Parked, SourceId, TicketError, TicketId,
-    ToolName, Wire,
+    Arguments, Caller, Fingerprint, LedgerError, OnceKey, OpenTickets, Parked, SourceId,
+    TicketError, TicketId, ToolName, Wire,
 };
 
 use crate::keys;
@@ -203,6 +203,45 @@ pub(crate) fn open(connection: &Connection, caller: &Caller) -> rusqlite::Result
     let rows =
         list.query_map(params![caller.tenant, caller.subject, now], |row| read_open(row, now))?;
     rows.collect()
+}
+
+/// A page of the open tickets behind this number: of a caller, or of all.
+pub(crate) fn page(
+    connection: &Connection,
+    of: Option<&Caller>,
+    after: u64,
+    limit: usize,
+) -> rusqlite::Result<OpenTickets> {
+    let of_caller = if of.is_some() { " AND tenant = ?3 AND subject = ?4" } else { "" };
+    let mut list = connection.prepare_cached(&format!(
+        "SELECT expires, ticket, parked, arguments, seq FROM tickets WHERE parked IS NOT NULL \
+         AND seq > ?1 AND expires > ?2{of_caller} ORDER BY seq"
+    ))?;
+    let now = Moment::now();
+    let after = i64::try_from(after).unwrap_or(i64::MAX);
+    let numbered = |row: &Row<'_>| {
+        let number: i64 = row.get(4)?;
+        Ok((number.unsigned_abs(), read_open(row, now)?))
+    };
+    let rows = match of {
+        Some(Caller { tenant, subject, .. }) => {
+            list.query_map(params![after, now, tenant, subject], numbered)?
+        }
+        None => list.query_map(params![after, now], numbered)?,
+    };
+    OpenTickets::of(rows, limit)
+}
+
+/// Whose ticket it is, as long as its row is kept; the scopes stand in the ticket itself.
+pub(crate) fn owner(
+    connection: &Connection,
+    ticket: &TicketId,
+) -> rusqlite::Result<Option<Caller>> {
+    let mut find =
+        connection.prepare_cached("SELECT tenant, subject FROM tickets WHERE ticket = ?1")?;
+    let caller =
+        |row: &Row<'_>| Ok(Caller::new(row.get::<_, String>(0)?, row.get::<_, String>(1)?));
+    find.query_row([ticket.as_str()], caller).optional()
 }
 
 /// How many of all callers are open.

@@ -60,6 +60,7 @@ impl Executor {
             trace: options.trace,
             mark: None,
             key: None,
+            decider: None,
             reading: Some(whole),
         });
         let ticket = match word {

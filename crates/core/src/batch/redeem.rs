@@ -118,6 +118,8 @@ impl Deciding {
         };
         let Parked { tool: name, arguments, call_id, wire, reason, .. } = parked;
         let call = Call { id: call_id, name: name.to_string(), wire, ..Call::default() };
+        let decider = self.options.decider.clone();
+        let decider = decider.unwrap_or_else(|| Arc::new(self.caller.clone()));
         let batch = Arc::new(Batch {
             bounds: gate.bounds.batch(&self.caller.tenant),
             gate: Arc::clone(&gate),
@@ -129,6 +131,7 @@ impl Deciding {
             trace: self.options.trace,
             mark: None,
             key: None,
+            decider: Some(decider),
             reading: None,
         });
         let approved = self.decision == Decision::Approve;

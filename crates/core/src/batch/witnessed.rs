@@ -34,8 +34,9 @@ impl Batch {
         };
         let policy = self.gate.policy.version();
         let caller = self.plan.caller();
-        let decided = Decided { key, caller, tool, arguments, ruling, ticket, policy, trace };
-        asked(async { witness.decided(decided).await }).await
+        let decider = self.decider.as_ref();
+        let call = Decided { key, caller, tool, arguments, ruling, ticket, decider, policy, trace };
+        asked(async { witness.decided(call).await }).await
     }
 
     /// `place`: position and key of the call in the batch.

@@ -1,10 +1,11 @@
 //! Parked calls: claimed once, by their own caller, within their time.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::time::Duration;
 
 use tokio::time::Instant;
-use toolcrib_core::{Caller, LedgerError, Parked, TicketError, TicketId};
+use toolcrib_core::{Caller, LedgerError, OpenTickets, Parked, TicketError, TicketId};
 
 /// Open tickets, all callers together.
 const OPEN: usize = 10_000;
@@ -78,17 +79,46 @@ impl Tickets {
     }
 
     pub(super) fn open(&self, caller: &Caller) -> Vec<Parked> {
+        self.numbered(Some(caller), 0).into_iter().filter_map(Open::parked).collect()
+    }
+
+    /// A page of those of a caller, or of all, behind this number.
+    pub(super) fn page(&self, of: Option<&Caller>, after: u64, limit: usize) -> OpenTickets {
+        // Their arguments are copied one by one, as far as the page goes.
+        let numbered = self.numbered(of, after).into_iter();
+        let numbered = numbered.filter_map(|open| Some(Ok((open.ticket.number, open.parked()?))));
+        OpenTickets::of::<Infallible>(numbered, limit).unwrap_or_default()
+    }
+
+    pub(super) fn owner(&self, id: &TicketId) -> Option<Caller> {
+        self.tickets.get(id).map(|ticket| ticket.caller.clone())
+    }
+
+    fn numbered(&self, of: Option<&Caller>, after: u64) -> Vec<Open<'_>> {
         let now = Instant::now();
-        let mut open: Vec<_> = self
-            .tickets
-            .values()
-            .filter(|ticket| ticket.caller.is(caller) && ticket.expires > now)
-            .filter_map(|ticket| {
-                let lifetime = ticket.expires.duration_since(now);
-                Some((ticket.number, Parked { lifetime, ..ticket.parked.clone()? }))
-            })
-            .collect();
-        open.sort_by_key(|(number, _)| *number);
-        open.into_iter().map(|(_, parked)| parked).collect()
+        let is_meant = |ticket: &&Ticket| {
+            of.is_none_or(|caller| ticket.caller.is(caller))
+                && ticket.number > after
+                && ticket.expires > now
+                && ticket.parked.is_some()
+        };
+        let meant = self.tickets.values().filter(is_meant);
+        let mut open: Vec<_> = meant.map(|ticket| Open { ticket, now }).collect();
+        open.sort_by_key(|open| open.ticket.number);
+        open
+    }
+}
+
+/// A ticket that waits.
+struct Open<'a> {
+    ticket: &'a Ticket,
+    now: Instant,
+}
+
+impl Open<'_> {
+    /// With what is left of its time.
+    fn parked(self) -> Option<Parked> {
+        let lifetime = self.ticket.expires.duration_since(self.now);
+        Some(Parked { lifetime, ..self.ticket.parked.clone()? })
     }
 }

@@ -197,3 +197,32 @@ async fn a_tools_own_floor_asks_whatever_the_policy_allows() {
     assert_eq!(Arc::strong_count(plan.caller()), 1);
     assert_eq!(oracle.runs(), []);
 }
+
+#[tokio::test]
+async fn open_tickets_come_in_pages_of_one_caller_or_of_all() {
+    let oracle = Oracle::default();
+    let crib = crib(&oracle);
+    let bob = Caller::new("other", "bob").with_scopes(["tools"]);
+    let mut tickets = Vec::new();
+    for n in 0..6 {
+        let caller = if n % 2 == 0 { alice() } else { bob.clone() };
+        tickets.push((caller.clone(), park(&crib, &caller, n).await.0));
+    }
+    let used = tickets.remove(1);
+    crib.decide(&bob, &Run::default(), &used.1, Decision::Approve).await.unwrap();
+    for of in [None, Some(&bob)] {
+        let meant = tickets.iter().filter(|(caller, _)| of.is_none_or(|of| of == caller));
+        let meant: Vec<_> = meant.cloned().collect();
+        let (mut found, mut after) = (Vec::new(), Some(0));
+        while let Some(number) = after {
+            let page = crib.open_tickets(of, number, 2).await.unwrap();
+            assert!(page.tickets.len() <= 2);
+            found.extend(page.tickets.into_iter().map(|parked| (parked.caller, parked.ticket)));
+            after = page.next;
+        }
+        assert_eq!(found, meant);
+    }
+    // A used one is known for whose it was.
+    assert!(crib.owner(&used.1).await.unwrap().is_some_and(|owner| owner.is(&bob)));
+    assert_eq!(crib.owner(&TicketId::claimed("t_0")).await.unwrap(), None);
+}

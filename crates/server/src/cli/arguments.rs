@@ -124,8 +124,8 @@ Examples:
     /// List the calls that wait for a person, at a running server and at each `toolcrib mcp` of this
     /// user; approve or deny them.
     #[command(after_help = "\
-A ticket belongs to the caller whose call it is: another one's are shown with `--token-file`. It is
-redeemed under the profile that the call was made under.
+The token of this machine shows the tickets of all callers, and decides about each; another token
+those of its caller. The call runs as its own caller, under the profile that it was made under.
 
 Examples:
   toolcrib tickets --follow

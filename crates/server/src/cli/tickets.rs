@@ -5,13 +5,16 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 use http::Method;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use super::End;
 use super::arguments::{Global, TicketCommand, TicketsWords};
 use super::everywhere::{Everywhere, Place, of_process};
 use super::output::Output;
+
+/// As many as a server keeps open; one that goes on for ever is asked no more.
+const MOST: usize = 10_000;
 
 pub(super) fn tickets(global: &Global, output: &Output, words: &TicketsWords) -> Result<End> {
     let everywhere = Everywhere::open(global, &words.remote)?;
@@ -26,7 +29,7 @@ pub(super) fn tickets(global: &Global, output: &Output, words: &TicketsWords) ->
     if let (Value::Object(fields), Some(profile)) = (&mut body, &global.profile) {
         fields.insert("profile".to_owned(), profile.as_str().into());
     }
-    let path = format!("/v1/tickets/{}", utf8_percent_encode(ticket, NON_ALPHANUMERIC));
+    let path = format!("/v1/tickets/{}", encoded(ticket));
     let answer = everywhere.decide(&path, &body)?;
     let response = answer.get("response").cloned().unwrap_or_default();
     if output.json {
@@ -64,19 +67,33 @@ fn list(everywhere: &Everywhere, output: &Output, follows: bool) -> Result<End> 
 
 /// The calls that wait at one place, each with where that is.
 async fn waiting(place: &Place) -> Result<Value> {
-    let mut open = place.server.ask(Method::GET, "/v1/tickets", None).await?;
-    let tickets = open.get_mut("tickets").and_then(Value::as_array_mut);
-    let mut tickets = tickets.map(std::mem::take).unwrap_or_default();
-    for ticket in &mut tickets {
+    let mut all = Vec::new();
+    let mut path = "/v1/tickets".to_owned();
+    loop {
+        let mut page = place.server.ask(Method::GET, &path, None).await?;
+        let tickets = page.get_mut("tickets").and_then(Value::as_array_mut);
+        all.extend(tickets.map(std::mem::take).unwrap_or_default());
+        let cursor = page.get("cursor").and_then(Value::as_str);
+        let Some(cursor) = cursor.filter(|_| all.len() < MOST) else { break };
+        path = format!("/v1/tickets?limit=500&cursor={}", encoded(cursor));
+    }
+    for ticket in &mut all {
         place.mark(ticket);
     }
-    Ok(tickets.into())
+    Ok(all.into())
+}
+
+fn encoded(text: &str) -> PercentEncode<'_> {
+    utf8_percent_encode(text, NON_ALPHANUMERIC)
 }
 
 fn joined(seen: Vec<Value>) -> Vec<Value> {
     let lists = seen.into_iter().filter_map(|mut list| list.as_array_mut().map(std::mem::take));
     lists.flatten().collect()
 }
+
+/// The person at the machine.
+const OWN: [&str; 2] = ["local", "local"];
 
 /// Tells of those that were not told of before; what is gone is forgotten.
 fn show(output: &Output, open: &[Value], told: &mut BTreeSet<String>) -> Result<()> {
@@ -90,9 +107,14 @@ fn show(output: &Output, open: &[Value], told: &mut BTreeSet<String>) -> Result<
             continue;
         }
         output.heading(text(ticket, "ticket"))?;
-        let arguments = ticket.get("arguments").cloned().unwrap_or_default();
+        let arguments = match text(ticket, "arguments_begin") {
+            "" => ticket.get("arguments").cloned().unwrap_or_default().to_string(),
+            begin => format!("{begin} […]"),
+        };
         let (tool, source) = (text(ticket, "tool"), text(ticket, "source"));
-        output.indented(&format!("{tool} of {source}, with {arguments}"))?;
+        let by = [text(ticket, "tenant"), text(ticket, "caller")];
+        let by = if by == OWN { String::new() } else { format!(", called by {}", by.join("/")) };
+        output.indented(&format!("{tool} of {source}, with {arguments}{by}"))?;
         output.indented(&format!("because {}", text(ticket, "reason")))?;
         if let Some(process) = of_process(ticket) {
             output.indented(&format!("at {process}"))?;

@@ -2,7 +2,6 @@
 //! who asks.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use http::request::Parts;
 use http::{HeaderValue, Method, Request};
@@ -20,7 +19,7 @@ use toolcrib::{
 use super::asked::Asked;
 use super::keys::lacking;
 use super::problem::Problem;
-use super::rest::tickets::{decides, enters};
+use super::rest::tickets::{decides, enters, recorded};
 use super::routes::Answered;
 
 pub(crate) fn enter(asked: Asked) -> Answered {
@@ -46,9 +45,6 @@ pub(crate) fn listens(head: &Parts) -> bool {
     let said = head.headers.get("mcp-method").map(HeaderValue::as_bytes);
     head.method == Method::GET || said == Some(b"subscriptions/listen")
 }
-
-/// How long whoever redeems a ticket too late waits for the end of the one that came first.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A tool that writes, called by somebody who may only read, is told of by the scope that opens it,
 /// so that a client can ask for that. What no scope opens is for the door to say: it is not there.
@@ -159,7 +155,7 @@ impl House for Shown {
         ticket: &'a TicketId,
     ) -> BoxFuture<'a, Option<Response>> {
         let crib = self.crib(None);
-        Box::pin(async move { crib.redeemed(caller, ticket, PATIENCE).await.ok().flatten() })
+        Box::pin(async move { recorded(&crib, caller, ticket).await })
     }
 
     fn ticket<'a>(

@@ -259,20 +259,31 @@ fn paged(page: Value) -> Value {
     with(page, &[("cursor", about(text(), "There is more: ask again with this cursor."))])
 }
 
-pub(crate) fn tickets() -> Value {
-    let ticket = object(&[
+pub(crate) fn ticket() -> Value {
+    object(&[
         ("ticket", text()),
+        ("tenant", text()),
+        ("caller", text()),
         ("tool", text()),
         ("source", text()),
         ("fingerprint", text()),
+        ("digest", text()),
         ("arguments", anything()),
         ("reason", text()),
         ("session", text_or_null()),
         ("profile", text_or_null()),
         ("call_id", text()),
         ("lifetime_seconds", count()),
-    ]);
-    object(&[("tickets", list(&ticket))])
+    ])
+}
+
+pub(crate) fn tickets() -> Value {
+    let all = "`null` where they are too long for a list: those are in the ticket alone.";
+    let fields = [
+        ("arguments", about(json!({ "type": ["object", "null"] }), all)),
+        ("arguments_begin", about(text(), "How they begin, where they are too long.")),
+    ];
+    paged(object(&[("tickets", list(&with(ticket(), &fields)))]))
 }
 
 pub(crate) fn decided() -> Value {

@@ -105,7 +105,15 @@ pub(crate) static ROUTES: &[Route] = &[
         .answers(schemas::batch)
         .problems(&[UnknownCall]),
     get("/v1/tickets", "list_tickets", tickets::list, "List the calls that wait for approval.")
-        .answers(schemas::tickets),
+        .query(&[
+            limit(tickets::LARGEST_PAGE),
+            text("cursor", "Where the page before ended: its `cursor`."),
+        ])
+        .answers(schemas::tickets)
+        .problems(&[InvalidQuery, UnknownCursor]),
+    get("/v1/tickets/{id}", "show_ticket", tickets::show, "Show a waiting call with all of it.")
+        .answers(schemas::ticket)
+        .problems(&[UnknownTicket]),
     post("/v1/tickets/{id}", "decide_ticket", tickets::decide, "Approve or deny a waiting call.")
         .body(schemas::of::<tickets::TicketBody>)
         .answers(schemas::decided)

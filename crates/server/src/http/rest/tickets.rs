@@ -5,7 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolcrib::auth::{Reach, Resource, needed, reach};
+use toolcrib::auth::{Reach, Resource, is_operator, needed, reach};
 use toolcrib::{
     BatchOptions, Caller, Crib, Decision, Effect, Parked, Redemption, Response, Run, TicketError,
     TicketId, canonical,
@@ -52,22 +52,89 @@ enum Word {
     Deny,
 }
 
+const DEFAULT_PAGE: usize = 50;
+pub(crate) const LARGEST_PAGE: usize = 500;
+/// Bytes of arguments that a list shows of a ticket; those of more are in the ticket alone.
+const SHOWN: usize = 4 * 1024;
+
+/// Those of the caller; of all callers, for the operator.
 pub(crate) fn list(asked: Asked) -> Answered {
     Box::pin(async move {
-        let open = asked.house.live.crib().tickets(&asked.caller).await;
-        let open = open.map_err(|error| silent(&asked, error))?;
-        let entered = open.into_iter().filter(|parked| enters(&asked.caller, parked));
-        let tickets: Vec<_> = entered.map(shown).collect();
-        Ok(reply(&json!({ "tickets": tickets })))
+        let cursor = asked.query.get("cursor").filter(|cursor| !cursor.is_empty());
+        let after = cursor.map(str::parse).transpose().map_err(|_| {
+            let detail = "the cursor is none of this list: begin without one";
+            Problem::new(Kind::UnknownCursor, detail)
+        })?;
+        let limit = asked.query.number("limit", DEFAULT_PAGE);
+        let of = (!decides_for_all(&asked.caller)).then_some(&*asked.caller);
+        let page = asked.house.live.crib().open_tickets(of, after.unwrap_or(0), limit).await;
+        let page = page.map_err(|error| silent(&asked, error))?;
+        let entered = page.tickets.into_iter().filter(|parked| enters(&asked.caller, parked));
+        let tickets: Vec<_> = entered.map(in_short).collect();
+        let mut answer = json!({ "tickets": tickets });
+        if let (Some(next), Value::Object(fields)) = (page.next, &mut answer) {
+            fields.insert("cursor".to_owned(), next.to_string().into());
+        }
+        Ok(reply(&answer))
     })
+}
+
+/// One that waits, with all of its arguments.
+pub(crate) fn show(asked: Asked) -> Answered {
+    Box::pin(async move {
+        let ticket = TicketId::claimed(asked.segment());
+        let (_, parked) = waiting(&asked, &ticket).await?;
+        let parked = parked.filter(|parked| enters(&asked.caller, parked));
+        Ok(reply(&shown(parked.ok_or_else(|| refused(&TicketError::Unknown))?)))
+    })
+}
+
+/// Whether the tickets of all callers are there for this one: for an operator who may call all that
+/// they may.
+fn decides_for_all(caller: &Caller) -> bool {
+    is_operator(caller) && reach(caller, None) == Reach::All
+}
+
+/// Whose ticket it is for this caller, and the call as long as it waits. To all but the operator
+/// there are none but their own.
+async fn waiting(asked: &Asked, ticket: &TicketId) -> Result<(Caller, Option<Parked>), Problem> {
+    let crib = asked.house.live.crib();
+    let unread = |error| silent(asked, error);
+    let owner = if decides_for_all(&asked.caller) {
+        crib.owner(ticket).await.map_err(unread)?.filter(|owner| !owner.is(&asked.caller))
+    } else {
+        None
+    };
+    let owner = owner.unwrap_or_else(|| Caller::clone(&asked.caller));
+    let parked = crib.ticket(&owner, ticket).await.map_err(unread)?;
+    // With the scopes that the call was made with, where it is somebody else's.
+    let made_by = parked.as_ref().map(|parked| parked.caller.clone());
+    let owner = made_by.filter(|_| !owner.is(&asked.caller)).unwrap_or(owner);
+    Ok((owner, parked))
+}
+
+fn in_short(parked: Parked) -> Value {
+    let mut row = shown(parked);
+    if let Value::Object(fields) = &mut row
+        && let Some(arguments) = fields.get("arguments").map(ToString::to_string)
+        && arguments.len() > SHOWN
+    {
+        let begin = arguments.get(..arguments.floor_char_boundary(SHOWN)).unwrap_or_default();
+        fields.insert("arguments".to_owned(), Value::Null);
+        fields.insert("arguments_begin".to_owned(), begin.into());
+    }
+    row
 }
 
 fn shown(parked: Parked) -> Value {
     json!({
         "ticket": parked.ticket,
+        "tenant": parked.caller.tenant,
+        "caller": parked.caller.subject,
         "tool": parked.tool,
         "source": parked.source,
         "fingerprint": parked.fingerprint,
+        "digest": parked.arguments.digest(),
         "arguments": parked.arguments.into_value(),
         "reason": parked.reason,
         "session": parked.session,
@@ -82,7 +149,8 @@ pub(crate) fn decide(asked: Asked) -> Answered {
         let body: TicketBody = asked.json()?;
         let dialect = asked_dialect(body.dialect.as_deref())?;
         let ticket = TicketId::claimed(asked.segment());
-        let crib = room_of(&asked, &body, &ticket).await?;
+        let (owner, parked) = waiting(&asked, &ticket).await?;
+        let crib = room_of(&asked, &body, parked)?;
         let decision = match body.decision {
             Word::Approve => Decision::Approve,
             Word::Deny => Decision::Deny {
@@ -92,13 +160,16 @@ pub(crate) fn decide(asked: Asked) -> Answered {
         let run = body.run.unwrap_or_default();
         // A ticket is good for one run: who goes away meanwhile does not spoil it.
         let caller = asked.caller.clone();
-        let options = BatchOptions { trace: Some(asked.trace), ..BatchOptions::default() };
+        let options = BatchOptions {
+            trace: Some(asked.trace),
+            decider: Some(caller.clone()),
+            ..BatchOptions::default()
+        };
         let deciding = tokio::spawn(async move {
-            let (caller, ticket, run) = (&caller, &ticket, &run);
-            match crib.redeem(Redemption { caller, ticket, decision, run, options }).await {
+            let (owner, ticket, run) = (&owner, &ticket, &run);
+            match crib.redeem(Redemption { caller: owner, ticket, decision, run, options }).await {
                 Err(TicketError::Used) => {
-                    let recorded = crib.redeemed(caller, ticket, PATIENCE).await;
-                    Err(used(recorded.ok().flatten().as_ref(), caller))
+                    Err(used(recorded(&crib, owner, ticket).await.as_ref(), &caller))
                 }
                 decided => decided.map_err(|error| refused(&error)),
             }
@@ -114,10 +185,14 @@ pub(crate) fn decide(asked: Asked) -> Answered {
     })
 }
 
+/// What came of a ticket that somebody redeemed before; whoever comes too late waits for the end of
+/// the one that came first.
+pub(crate) async fn recorded(crib: &Crib, owner: &Caller, ticket: &TicketId) -> Option<Response> {
+    crib.redeemed(owner, ticket, PATIENCE).await.ok().flatten()
+}
+
 /// The crib under the profile that the request names, or else under that of the ticket.
-async fn room_of(asked: &Asked, body: &TicketBody, ticket: &TicketId) -> Result<Crib, Problem> {
-    let parked = asked.house.live.crib().ticket(&asked.caller, ticket).await;
-    let parked = parked.map_err(|error| silent(asked, error))?;
+fn room_of(asked: &Asked, body: &TicketBody, parked: Option<Parked>) -> Result<Crib, Problem> {
     if let Some(parked) = &parked
         && !decides(asked.house.live.crib(), &asked.caller, parked)
     {
