@@ -130,7 +130,13 @@ impl Shape<'_, '_, '_> {
             self.findings.problem_from(at, place, message, cure);
         } else {
             let message = format!("`{}` is none of the words for this", shown(word));
-            self.findings.problem_from(at, place, message, instead(word, words));
+            // A date that is near another one is no slip of the pen.
+            let cure = if words.iter().all(|word| word.starts_with(|c: char| c.is_ascii_digit())) {
+                format!("use one of `{}`", words.join("`, `"))
+            } else {
+                instead(word, words)
+            };
+            self.findings.problem_from(at, place, message, cure);
         }
         None
     }

@@ -123,12 +123,6 @@ impl Calls {
         token.map(|token| table.by_token.remove(&token));
     }
 
-    /// A request of the SDK was answered in the server's place: what the server still says to it
-    /// is no greeting.
-    pub(crate) fn is_answered(&self, id: Option<&RequestId>) {
-        id.map(|id| self.table().of_the_sdk.remove(id));
-    }
-
     /// What the server said of itself in the handshake, once.
     pub(crate) fn greeting(&self) -> Option<Map<String, Value>> {
         self.greeting.lock().unwrap_or_else(PoisonError::into_inner).take()

@@ -25,9 +25,10 @@ use crate::facts::Facts;
 use crate::fault::{Fault, Phase, chain};
 use crate::http::parameters::Mirrors;
 use crate::http::{self, Http};
-use crate::pipes::{Pipes, Probe};
+use crate::pipes::Pipes;
 use crate::questions::Ear;
 use crate::settings::{Authorization, ServerSettings, Share, StdioSettings, Transport as Way};
+use crate::status::Era;
 
 /// Opens connections to one server, and remembers which era it belongs to.
 pub(crate) struct Opener {
@@ -36,8 +37,6 @@ pub(crate) struct Opener {
     http: Option<Result<Http, String>>,
     way: Arc<[Note]>,
     era: AtomicU8,
-    /// It speaks the older way alone, whatever the server can.
-    is_older: bool,
 }
 
 /// What is known of the era of a server.
@@ -60,15 +59,16 @@ impl Opener {
             Way::Stdio(_) => None,
         };
         let way = errand::way(&settings.transport).into();
-        Self { settings, inherited, http, way, era: AtomicU8::new(UNKNOWN), is_older: false }
+        let era = AtomicU8::new(at_first(&settings));
+        Self { settings, inherited, http, way, era }
     }
 
-    /// Another way to the same server: that of before 2026-07-28. `None`: it is a program, of which
-    /// there would be two that know nothing of each other.
+    /// Another way to the same server: that of before 2026-07-28. `None`: the way is settled, or it
+    /// is a program, of which there would be two that know nothing of each other.
     pub(crate) fn older(&self) -> Option<Self> {
-        self.http.as_ref()?;
-        let other = Self::new(self.settings.clone(), self.inherited.clone());
-        Some(Self { era: AtomicU8::new(LEGACY), is_older: true, ..other })
+        self.http.as_ref().filter(|_| self.settings.revision.is_none())?;
+        let settings = ServerSettings { revision: Some(Era::Legacy), ..self.settings.clone() };
+        Some(Self::new(settings, self.inherited.clone()))
     }
 
     /// A new connection. `context`: of the call that it is opened for.
@@ -93,15 +93,16 @@ impl Opener {
         let mut opened = self.try_open(context, news, known).await;
         let doubted = self.era.load(Ordering::Acquire);
         if opened.is_err() && known != doubted {
-            opened = self.try_open(context, news, doubted).await;
+            let again = self.try_open(context, news, doubted).await;
+            // A program that refuses the older way says why; the other was no more than a guess.
+            opened = if self.http.is_none() { again.or(opened) } else { again };
         }
         let era = match &opened {
             Ok(_) if doubted == OLDEST => OLDEST,
             Ok(connection) if connection.facts.is_modern => MODERN,
             Ok(_) => LEGACY,
-            Err(_) if self.is_older => LEGACY,
             // It may have been replaced by a server of the other era.
-            Err(_) => UNKNOWN,
+            Err(_) => at_first(&self.settings),
         };
         self.era.store(era, Ordering::Release);
         opened
@@ -117,24 +118,13 @@ impl Opener {
         let calls = Calls::new(news);
         match (&self.settings.transport, &self.http) {
             (Way::Stdio(settings), _) => {
-                let (probe, doubt) = if era == UNKNOWN {
-                    let (probe, doubt) = Probe::new();
-                    (probe, Some(doubt))
-                } else {
-                    (Probe::none(), None)
-                };
                 let (mut child, (stdin, stdout)) = self.start(settings).await?;
-                let transport = Pipes::new((stdin, stdout), Arc::clone(&calls), probe);
+                let transport = Pipes::new((stdin, stdout), Arc::clone(&calls));
                 let transport = transport
                     .map_err(|error| Fault::unreachable("its pipes broke").because(error))?;
                 let line = Line::Pipe { writer: transport.writer(), calls: Arc::clone(&calls) };
                 let started = Started { transport, calls };
-                let opened = self.greet(started, era, answers).await;
-                // It was taken for an old server and may be a new one that was slow to start.
-                if opened.is_err() && doubt.is_some_and(|doubt| doubt.is_there()) {
-                    self.era.store(MODERN, Ordering::Release);
-                }
-                match opened {
+                match self.greet(started, era, answers).await {
                     Ok(mut connection) => {
                         connection.program = Some(Program::new(child));
                         connection.direct = Direct::of(line, &connection.facts);
@@ -159,7 +149,7 @@ impl Opener {
                 }
                 if era == UNKNOWN && matches!(opened, Err(Fault::Http { status: 400..=499, .. })) {
                     // What servers of the first revision say to a POST.
-                    self.era.store(OLDEST, Ordering::Release);
+                    self.doubt(OLDEST);
                 }
                 opened
             }
@@ -230,7 +220,12 @@ impl Opener {
             .map_err(|error| {
                 // It knows of the new way, and offers old revisions alone.
                 if matches!(error, ClientInitializeError::NoCompatibleProtocolVersion { .. }) {
-                    self.era.store(LEGACY, Ordering::Release);
+                    self.doubt(LEGACY);
+                }
+                // It may know the new way alone.
+                let is_refused = matches!(error, ClientInitializeError::JsonRpcError(_));
+                if is_refused && self.http.is_none() && era == LEGACY {
+                    self.doubt(MODERN);
                 }
                 refused(error)
             })?;
@@ -256,6 +251,13 @@ impl Opener {
         })
     }
 
+    /// It may be of this era, unless another one is settled.
+    fn doubt(&self, era: u8) {
+        if self.settings.revision.is_none() {
+            self.era.store(era, Ordering::Release);
+        }
+    }
+
     async fn start(
         &self,
         settings: &StdioSettings,
@@ -271,6 +273,17 @@ impl Opener {
         let mut child = Child::spawn(&program).await.map_err(|error| not_started(&error))?;
         let pipes = child.take_pipes().ok_or_else(|| Fault::unreachable("it has no pipes"))?;
         Ok((child, pipes))
+    }
+}
+
+/// The era that a server is first taken for. A program that has both says hello in the older way,
+/// and stays with it: the handlers of today ask while they run, which the new way has not, and what
+/// asks in the new one asks in the older one too, but for what was written for it alone.
+fn at_first(settings: &ServerSettings) -> u8 {
+    match (settings.revision, &settings.transport) {
+        (Some(Era::Modern), _) => MODERN,
+        (Some(Era::Legacy), _) | (None, Way::Stdio(_)) => LEGACY,
+        (None, Way::Http(_)) => UNKNOWN,
     }
 }
 

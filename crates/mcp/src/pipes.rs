@@ -1,7 +1,6 @@
 //! A connection over two pipes: one message a line, each line bounded.
 
 mod line;
-mod probe;
 mod seat;
 
 use std::io;
@@ -16,8 +15,6 @@ use tokio::sync::{Mutex, OwnedMappedMutexGuard, OwnedMutexGuard, mpsc};
 
 use crate::calls::Calls;
 pub(crate) use line::{Line, Lines};
-pub(crate) use probe::Probe;
-use seat::Came;
 pub(crate) use seat::reader_here;
 pub use seat::reads_for_its_calls;
 
@@ -32,10 +29,9 @@ pub(crate) type Free = OwnedMappedMutexGuard<Way, Box<dyn AsyncWrite + Send + Un
 
 /// Speaks with a server over its standard input and output.
 pub(crate) struct Pipes {
-    coming: mpsc::Receiver<Came>,
+    coming: mpsc::Receiver<Box<ServerJsonRpcMessage>>,
     writer: Writer,
     calls: Arc<Calls>,
-    probe: Probe,
 }
 
 /// Waits until nobody else writes. Dropping it loses nothing.
@@ -55,46 +51,16 @@ impl Pipes {
     pub(crate) fn new(
         (input, output): (ChildStdin, ChildStdout),
         calls: Arc<Calls>,
-        probe: Probe,
     ) -> io::Result<Self> {
-        let coming = seat::read(output, Arc::clone(&calls), probe.probing())?;
+        let coming = seat::read(output, Arc::clone(&calls))?;
         let input: Box<dyn AsyncWrite + Send + Unpin> = Box::new(input);
         let writer = Arc::new(Mutex::new(Some(input)));
-        Ok(Self { coming, writer, calls, probe })
+        Ok(Self { coming, writer, calls })
     }
 
     /// What requests around the SDK are written to.
     pub(crate) fn writer(&self) -> Writer {
         Arc::clone(&self.writer)
-    }
-
-    async fn next(&mut self) -> Option<ServerJsonRpcMessage> {
-        loop {
-            if self.probe.was_answered_late() {
-                return None;
-            }
-            let came = tokio::select! {
-                biased;
-                came = self.coming.recv() => came?,
-                given_up = self.probe.waits_in_vain() => {
-                    if let ServerJsonRpcMessage::Error(answered) = &given_up {
-                        self.calls.is_answered(answered.id.as_ref());
-                    }
-                    return Some(given_up);
-                }
-            };
-            let seen = match came {
-                Came::Seen(seen) => Some(*seen),
-                Came::Spoiled(why) => self.calls.spoiled(why),
-                Came::Unsorted(message) => {
-                    let message = self.probe.read(message);
-                    message.and_then(|message| self.calls.hear(message, None))
-                }
-            };
-            if seen.is_some() {
-                return seen;
-            }
-        }
     }
 }
 
@@ -105,7 +71,6 @@ impl Transport<RoleClient> for Pipes {
         &mut self,
         message: ClientJsonRpcMessage,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
-        self.probe.sees(&message);
         let (writer, calls) = (Arc::clone(&self.writer), Arc::clone(&self.calls));
         async move {
             let line = serde_json::to_vec(&message)?;
@@ -116,7 +81,7 @@ impl Transport<RoleClient> for Pipes {
     }
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
-        let next = self.next().await;
+        let next = self.coming.recv().await.map(|came| *came);
         if next.is_none() {
             // The SDK may take seconds to wind up; whoever waits for an answer need not.
             self.calls.closed.cancel();

@@ -7,11 +7,17 @@ use toolcrib_core::{Secret, Secrets};
 use toolcrib_egress::Network;
 use url::Url;
 
+use crate::status::Era;
+
 /// One MCP server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerSettings {
     pub transport: Transport,
     pub share: Share,
+    /// The way to speak to a server that may have both; `None`: a program is spoken to in the older
+    /// one if it has it, since its handlers may ask in no other, and a server over HTTP in the way
+    /// that its caller is asked in.
+    pub revision: Option<Era>,
     pub timeouts: Timeouts,
     /// How often the list is asked for when the server does not say that it changes.
     pub poll: Option<Duration>,
@@ -115,6 +121,7 @@ impl ServerSettings {
         Self {
             transport,
             share: Share::default(),
+            revision: None,
             timeouts: Timeouts::default(),
             poll: None,
             idle_stop: None,

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use toolcrib_mcp::{
-    Authorization, HttpSettings, OAuthSettings, ServerSettings, Share, StdioSettings, Timeouts,
-    Transport,
+    Authorization, Era, HttpSettings, OAuthSettings, ServerSettings, Share, StdioSettings,
+    Timeouts, Transport,
 };
 
 use super::Check;
@@ -57,6 +57,10 @@ impl Check<'_, '_, '_> {
                 Some(raw::Share::Caller) => Share::Caller,
                 Some(raw::Share::Shared) | None => Share::Shared,
             },
+            revision: raw.revision.map(|revision| match revision {
+                raw::Revision::Legacy => Era::Legacy,
+                raw::Revision::Modern => Era::Modern,
+            }),
             timeouts,
             poll,
             idle_stop,

@@ -30,6 +30,10 @@ pub(crate) struct Mcp {
     pub(crate) private: Vec<String>,
     /// Who shares one connection: all callers, one conversation, or one caller.
     pub(crate) share: Option<Share>,
+    /// How a server is spoken to that knows both ways: with the handshake that revisions up to
+    /// `2025-11-25` have, or as `2026-07-28` has it. If not set, a program with the handshake, and
+    /// a server that is reached as its caller speaks.
+    pub(crate) revision: Option<Revision>,
     /// How long start, connection and handshake may take. `30s` if not set.
     pub(crate) connect_timeout: Option<PauseText>,
     /// How long all pages of a list may take. `30s` if not set.
@@ -52,6 +56,14 @@ pub(crate) enum Share {
     Shared,
     Session,
     Caller,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+pub(crate) enum Revision {
+    #[serde(rename = "2025-11-25")]
+    Legacy,
+    #[serde(rename = "2026-07-28")]
+    Modern,
 }
 
 /// How we present ourselves to an authorization server.

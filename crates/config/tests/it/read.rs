@@ -35,7 +35,7 @@ listen = "everywhere"
 
 [[source]]
 id = "files"
-mcp = { comand = ["npx"], share = "all" }
+mcp = { comand = ["npx"], share = "all", revision = "2025-06-18" }
 
 [[source]]
 id = "files"
@@ -62,6 +62,7 @@ crib.toml:3:23: deny[1]: wrong type: integer; write a string
 crib.toml:6:10: server.listen: this is no address to listen on; write an address and a port, as in `127.0.0.1:7411` or `[::1]:7411`
 crib.toml:10:9: source[0].mcp.comand: unknown key; did you mean `command`?
 crib.toml:10:35: source[0].mcp.share: `all` is none of the words for this; use one of `shared`, `session`, `caller`
+crib.toml:10:53: source[0].mcp.revision: `2025-06-18` is none of the words for this; use one of `2025-11-25`, `2026-07-28`
 crib.toml:13:6: source[1].id: there is a source `files` already; rename one of them
 crib.toml:14:45: source[1].openapi.base_url: this is no address of the web; write it as `https://host/path`
 crib.toml:14:66: source[1].openapi.timeout: this is no duration; write `500ms`, `30s`, `5m`, `2h` or `1d`, a year at the most

@@ -15,7 +15,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use rmcp::model::ServerJsonRpcMessage;
-use serde_json::Value;
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::unix::pipe::Receiver;
 use tokio::process::ChildStdout;
@@ -23,7 +22,6 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
 use super::line::{Line, Lines};
-use super::probe::Probing;
 use crate::calls::{Calls, Ended};
 use crate::frame::{self, Unreadable};
 
@@ -50,28 +48,18 @@ pub(crate) fn reader_here() -> Option<Handle> {
     READS.get().then(Handle::try_current)?.ok()
 }
 
-/// A message that the SDK may have to see.
-pub(super) enum Came {
-    /// The probe, which is not over, decides.
-    Unsorted(Value),
-    /// Something that cannot be read, and why.
-    Spoiled(&'static str),
-    Seen(Box<ServerJsonRpcMessage>),
-}
+/// A message that the SDK has to see. A channel has room for many from the start on.
+type Came = Box<ServerJsonRpcMessage>;
 
 /// Reads at the runtime of whoever asks for it, and then where it is best, until the child closes
 /// its output.
-pub(super) fn read(
-    output: ChildStdout,
-    calls: Arc<Calls>,
-    probing: Probing,
-) -> io::Result<mpsc::Receiver<Came>> {
+pub(super) fn read(output: ChildStdout, calls: Arc<Calls>) -> io::Result<mpsc::Receiver<Came>> {
     let output = Receiver::from_owned_fd(output.into_owned_fd()?)?;
     let (came, coming) = mpsc::channel(BACKLOG);
     let home = Handle::current();
     let (lines, owed) = (Lines::new(Output(output)), VecDeque::new());
     let (at, drift) = (home.clone(), Drift::No);
-    let reader = Reader { lines, calls, probing, came, owed, home, at, drift };
+    let reader = Reader { lines, calls, came, owed, home, at, drift };
     reader.sit();
     Ok(coming)
 }
@@ -79,7 +67,6 @@ pub(super) fn read(
 struct Reader {
     lines: Lines<Output>,
     calls: Arc<Calls>,
-    probing: Probing,
     came: mpsc::Sender<Came>,
     /// What came and was not handed on.
     owed: VecDeque<Came>,
@@ -154,9 +141,7 @@ impl Reader {
             }
             Line::End => return false,
         };
-        // What comes before the probe is over may be its answer, and nothing overtakes that.
-        let is_probing = self.probing.is_on();
-        if !is_probing && let Some(ended) = self.calls.take_usual(line) {
+        if let Some(ended) = self.calls.take_usual(line) {
             self.drift = self.drift.with(ended, &self.at, &self.home);
             return true;
         }
@@ -174,27 +159,14 @@ impl Reader {
             Err(Unreadable::NoJson(_)) => return true,
         };
         for message in frame::each(message) {
-            if is_probing {
-                self.owed.push_back(Came::Unsorted(message));
-            } else {
-                self.owed.extend(self.calls.hear(message, None).map(seen));
-            }
+            self.owed.extend(self.calls.hear(message, None).map(Box::new));
         }
         true
     }
 
-    /// For whom it was, is judged when all before it was heard.
     fn spoiled(&mut self, why: &'static str) {
-        if self.probing.is_on() {
-            self.owed.push_back(Came::Spoiled(why));
-        } else {
-            self.owed.extend(self.calls.spoiled(why).map(seen));
-        }
+        self.owed.extend(self.calls.spoiled(why).map(Box::new));
     }
-}
-
-fn seen(message: ServerJsonRpcMessage) -> Came {
-    Came::Seen(Box::new(message))
 }
 
 impl Drift {
@@ -271,7 +243,7 @@ mod tests {
             let output = std::process::ChildStdout::from(OwnedFd::from(output));
             let calls = Calls::new(&Arc::<News>::default());
             let output = ChildStdout::from_std(output).unwrap();
-            let coming = read(output, Arc::clone(&calls), Probing::default()).unwrap();
+            let coming = read(output, Arc::clone(&calls)).unwrap();
             (Self { calls, child, count: 0 }, coming)
         }
 

@@ -160,36 +160,3 @@ async fn a_connection_that_was_stopped_since_nobody_came_for_it_is_not_handed_ou
     until("the server is left once more", is_idle).await;
     assert_eq!(run(&crib, "count", json!({})).await.text(), "1");
 }
-
-/// Takes so long to start that it is asked in both ways, and answers the second first.
-const LATE: &str = r#"
-id() { expr "$1" : '.*"id":\([0-9]*\)'; }
-say() { printf '{"jsonrpc":"2.0","id":%s,"result":{%s}}\n' "$(id "$1")" "$2"; }
-read -r discover
-read -r hello
-say "$hello" '"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"late","version":"1"}'
-read -r ready
-say "$discover" '"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}'
-while read -r asked; do
-    case "$asked" in
-        *tools/list*) say "$asked" '"tools":[{"name":"hi","inputSchema":{"type":"object"}}]' ;;
-        *tools/call*) say "$asked" '"content":[{"type":"text","text":"hi"}]' ;;
-    esac
-done
-"#;
-
-#[tokio::test]
-async fn a_late_answer_to_the_probe_costs_no_connection_that_works() {
-    let source = source(ServerSettings::new(Transport::Stdio(StdioSettings {
-        command: "sh".into(),
-        arguments: vec!["-c".to_owned(), LATE.to_owned()],
-        environment: Vec::new(),
-        folder: None,
-    })));
-    let crib = crib(&source).await;
-    for _ in 0..3 {
-        assert_eq!(run(&crib, "hi", json!({})).await.text(), "hi");
-    }
-    let status = source.status();
-    assert_eq!((status.server.as_deref(), status.restarts), (Some("late"), 0), "{status:?}");
-}

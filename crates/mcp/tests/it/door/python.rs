@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 use toolcrib_core::{Effect, Toolset};
 use toolcrib_engine::Crib;
-use toolcrib_mcp::{DoorSettings, Era};
+use toolcrib_mcp::{DoorSettings, Era, ServerSettings, StdioSettings, Transport};
 use toolcrib_testkit::Oracle;
 
 use super::{fixtures, support};
@@ -91,7 +91,10 @@ async def ask(context: Context) -> str:
     answer = await context.elicit("Who?", Who)
     return f"{answer.action} {answer.data.name}"
 
-server.run("streamable-http", port=int(sys.argv[1]))
+if len(sys.argv) > 1:
+    server.run("streamable-http", port=int(sys.argv[1]))
+else:
+    server.run("stdio")
 "#;
 
 /// Calls it.
@@ -99,13 +102,17 @@ const CALLER: &str = r#"
 import anyio, json, sys
 import mcp.types as types
 from mcp import Client
+from mcp.shared.exceptions import MCPError
 
 async def main(url, mode):
     async def fill(context, params):
         return types.ElicitResult(action="accept", content={"name": "Ann"})
     async with Client(url, mode=mode, elicitation_callback=fill) as client:
-        answered = await client.call_tool("ask", {})
-        print(json.dumps([answered.is_error, answered.content[0].text]))
+        try:
+            answered = await client.call_tool("ask", {})
+            print(json.dumps([answered.is_error, answered.content[0].text]))
+        except MCPError as refused:
+            print(json.dumps([True, refused.message]))
 
 anyio.run(main, *sys.argv[1:])
 "#;
@@ -142,6 +149,35 @@ async fn a_server_of_both_eras_asks_an_older_client_in_the_older_way() {
     for _ in 0..2 {
         let answered = run_as(&python, CALLER, &[&door, "legacy"]).await;
         assert_eq!(answered, json!([false, "accept Ann"]));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_of_both_eras_asks_whoever_calls_and_is_spoken_to_as_its_settings_say() {
+    let Some(python) = python() else { return };
+    let fine = (json!(false), "accept Ann");
+    let refused = (json!(true), "Cannot send 'elicitation/create'");
+    for (revision, era, expected) in [
+        (None, Era::Legacy, &fine),
+        (Some(Era::Legacy), Era::Legacy, &fine),
+        (Some(Era::Modern), Era::Modern, &refused),
+    ] {
+        let mut settings = ServerSettings::new(Transport::Stdio(StdioSettings {
+            command: python.clone(),
+            arguments: ["-W", "ignore", "-c", SERVER].map(str::to_owned).to_vec(),
+            environment: Vec::new(),
+            folder: None,
+        }));
+        settings.revision = revision;
+        let source = source(settings);
+        let door = support::open(crib(&source).await, &[], DoorSettings::default()).await;
+        assert_eq!(source.status().era, Some(era), "{revision:?}");
+        for mode in ["legacy", "auto"] {
+            let answered = run_as(&python, CALLER, &[&door, mode]).await;
+            assert_eq!(answered[0], expected.0, "{revision:?} {mode}: {answered}");
+            assert!(answered[1].as_str().unwrap().starts_with(expected.1), "{answered}");
+        }
+        assert_eq!((source.status().connections, source.status().restarts), (1, 0));
     }
 }
 
