@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use toolcrib_json::unseen::is_unseen;
 
+use crate::host::Ask;
 use crate::library::{Fields, Holdings};
 use crate::name::shown;
 use crate::spec::{Guidance, ToolSpec};
@@ -58,6 +59,34 @@ impl Holdings {
         if said.instructions.as_ref().is_some_and(|text| clean(&mut text.clone())) {
             Arc::make_mut(said).instructions.as_mut().map(clean);
         }
+    }
+}
+
+impl Ask {
+    /// The same for what a person is shown of a question. Names and values of fields are not
+    /// touched: they go back to whoever asks.
+    pub fn unhide(&mut self) {
+        if let Some(Value::String(message)) = self.params.get_mut("message") {
+            clean(message);
+        }
+        let form = self.params.get_mut("requestedSchema");
+        let Some(form) = form else { return };
+        clean_texts(form);
+        let fields = form.get_mut("properties").and_then(Value::as_object_mut);
+        let fields = fields.into_iter().flat_map(|fields| fields.values_mut());
+        let names = fields.filter_map(|field| field.get_mut("enumNames")?.as_array_mut());
+        for name in names.flatten() {
+            if let Value::String(name) = name {
+                clean(name);
+            }
+        }
+    }
+
+    /// Whether the address that a person is to open hides something, which none that can be opened
+    /// does.
+    pub fn hides_its_address(&self) -> bool {
+        let address = self.params.get("url").and_then(Value::as_str);
+        address.is_some_and(|address| address.contains(is_unseen))
     }
 }
 

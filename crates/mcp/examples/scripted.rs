@@ -166,9 +166,11 @@ impl Server {
             "ask" => self.ask(
                 id,
                 "elicitation/create",
-                &json!({
-                    "message": "Sure?", "requestedSchema": {"type": "object", "properties": {}},
-                    "x-unknown": 7,
+                &question(params).unwrap_or_else(|| {
+                    json!({
+                        "message": "Sure?", "requestedSchema": {"type": "object", "properties": {}},
+                        "x-unknown": 7,
+                    })
                 }),
                 number("pause"),
             ),
@@ -254,10 +256,14 @@ impl Server {
     /// Asks as the new era does: by an answer that wants the call again with more in it.
     fn ask_modern(&self, id: &Value, params: &Value) {
         if params["requestState"] != "round 1" {
-            return self.answer(id, &json!({
-                "resultType": "input_required", "requestState": "round 1",
-                "inputRequests": {"sure": {"method": "elicitation/create", "params": {"message": "Sure?"}}},
-            }));
+            let question = question(params).unwrap_or_else(|| json!({"message": "Sure?"}));
+            return self.answer(
+                id,
+                &json!({
+                    "resultType": "input_required", "requestState": "round 1",
+                    "inputRequests": {"sure": {"method": "elicitation/create", "params": question}},
+                }),
+            );
         }
         let declared = &params["_meta"]["io.modelcontextprotocol/clientCapabilities"];
         self.tell(id, &json!([params["inputResponses"], declared]).to_string());
@@ -274,6 +280,11 @@ impl Server {
         }
         say(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
     }
+}
+
+/// What a call wants to have asked.
+fn question(params: &Value) -> Option<Value> {
+    params["arguments"].get("question").cloned()
 }
 
 /// Leaves a trace of every cancellation where a test can see it.

@@ -57,7 +57,8 @@ const REFUSED: i32 = -1;
 /// Puts one question to the host of `call`; `None`: nobody knows whose question it is.
 ///
 /// A question that a person would answer counts as put away where there is nobody to ask: the
-/// protocol has that answer, a server can go on with it, and nobody is said to have refused.
+/// protocol has that answer, a server can go on with it, and nobody is said to have refused. So does
+/// one whose address is not the one that a person would read.
 pub(crate) async fn answer(
     method: &str,
     (name, params): (Option<String>, Value),
@@ -67,9 +68,11 @@ pub(crate) async fn answer(
         return Err(Refusal { code: METHOD_NOT_FOUND, message: "no such method" });
     };
     let asks_a_person = matches!(question, Question::Form | Question::Address);
+    let mut ask = Ask { name, ..Ask::new(question, params) };
+    ask.unhide();
     let answered = match call {
-        Some(call) => call.ask(Ask { name, ..Ask::new(question, params) }).await,
-        None => Err(Unanswered::Unable),
+        Some(call) if !ask.hides_its_address() => call.ask(ask).await,
+        Some(_) | None => Err(Unanswered::Unable),
     };
     match answered {
         Ok(answer) => Ok(answer),

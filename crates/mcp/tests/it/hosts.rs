@@ -139,6 +139,33 @@ async fn a_question_goes_to_the_host_of_the_only_call_there_is() {
 }
 
 #[tokio::test]
+async fn a_question_hides_nothing_from_who_answers_it() {
+    let form = |message: &str, text: &str, names: [&str; 2]| {
+        json!({
+            "message": message,
+            "requestedSchema": { "type": "object", "title": text, "properties": {
+                "which": { "type": "string", "title": text, "description": text,
+                    "enum": ["a\u{200b}", "b"], "enumNames": names },
+                "level": { "type": "string", "oneOf": [{ "const": "l\u{202e}", "title": text }] },
+            } },
+        })
+    };
+    let asked = form("Su\u{202e}re?\u{1b}[2J", "T\u{200b}o\u{feff}", ["A\u{2066}", "B\u{e0041}"]);
+    let shown = form("Sure?[2J", "To", ["A", "B"]);
+    let address = json!({ "mode": "url", "message": "Open it.", "elicitationId": "1",
+        "url": "https://a.example/\u{202e}moc.b" });
+    for (era, tool) in [("legacy", "ask"), ("modern", "ask_modern")] {
+        let crib = crib(&source(settings(&[era]))).await;
+        let host = Listener::with(&[Question::Form, Question::Address]);
+        heard_by(&crib, &host, tool, json!({ "question": asked })).await;
+        assert_eq!(host.heard(), [json!(["form", shown])], "{era}");
+        let answer = heard_by(&crib, &host, tool, json!({ "question": address })).await;
+        assert!(answer.contains(r#"{"action":"cancel"}"#), "{era}: {answer}");
+        assert_eq!(host.heard().len(), 1, "{era}");
+    }
+}
+
+#[tokio::test]
 async fn a_question_that_could_be_of_several_calls_is_nobodys() {
     let crib = crib(&source(settings(&["legacy"]))).await;
     let (one, two) = (Listener::with(&[Question::Form]), Listener::with(&[Question::Form]));
