@@ -4,7 +4,8 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
-use tokio::time::Instant;
+use tokio::sync::SemaphorePermit;
+use tokio::time::{Instant, timeout};
 use toolcrib_core::{Arguments, CallContext};
 
 use crate::answer::Reply;
@@ -37,6 +38,7 @@ pub(crate) async fn run(
     context: &CallContext,
     timeouts: Timeouts,
 ) -> Result<Reply, Fault> {
+    let _turn = turn(connection, context, timeouts).await?;
     let last = Instant::now() + timeouts.longest_call;
     let waits = Waits {
         idle: (Phase::Call, timeouts.call),
@@ -96,4 +98,19 @@ pub(crate) async fn run(
         message: format!("it asked for input {MOST_ROUNDS} times and was still not content"),
         data: None,
     })
+}
+
+/// Waits for the turn of this call, where the server takes one at a time.
+async fn turn<'a>(
+    connection: &'a Connection,
+    context: &CallContext,
+    timeouts: Timeouts,
+) -> Result<Option<SemaphorePermit<'a>>, Fault> {
+    tokio::select! {
+        biased;
+        turn = timeout(timeouts.call, connection.calls.turn()) => {
+            turn.map_err(|_| Fault::Busy(timeouts.call))
+        }
+        () = context.cancelled() => Err(Fault::Withdrawn),
+    }
 }

@@ -6,6 +6,7 @@
 
 mod hear;
 mod slot;
+mod turns;
 mod usual;
 
 use std::collections::{HashMap, HashSet};
@@ -19,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) use hear::level;
 pub(crate) use slot::{End, NO_PROTOCOL, Slot};
+use turns::Turns;
 pub(crate) use usual::Ended;
 #[cfg(feature = "fuzz")]
 pub(crate) use usual::means_the_same;
@@ -32,6 +34,7 @@ pub(crate) struct Calls {
     pub(crate) news: Arc<News>,
     /// What the server said of itself, as it came.
     greeting: Mutex<Option<Map<String, Value>>>,
+    turns: Turns,
     /// Cancelled when nothing more will come in.
     pub(crate) closed: CancellationToken,
 }
@@ -78,6 +81,7 @@ impl Calls {
             table: Mutex::default(),
             news: Arc::clone(news),
             greeting: Mutex::default(),
+            turns: Turns::default(),
             closed: CancellationToken::new(),
         })
     }
@@ -151,5 +155,10 @@ impl Table {
         let mut calls = self.by_id.values().filter(|slot| slot.context().is_some());
         let first = calls.next()?;
         calls.next().is_none().then(|| Arc::clone(first))
+    }
+
+    /// Whether there are calls that something unaddressed could be of.
+    fn has_calls(&self) -> bool {
+        self.by_id.values().any(|slot| slot.context().is_some())
     }
 }

@@ -74,7 +74,7 @@ fn error(fault: &Fault) -> Cow<'static, str> {
         Fault::Http { status, .. } => return status.to_string().into(),
         Fault::Unauthorized { .. } => return "unauthorized".into(),
         Fault::Unreadable(_) => return "invalid_response".into(),
-        Fault::Unreachable { .. } => ErrorKind::Unavailable,
+        Fault::Unreachable { .. } | Fault::Busy(_) => ErrorKind::Unavailable,
         Fault::Broken { .. } => ErrorKind::Network,
         Fault::TooLong(..) => ErrorKind::Timeout,
         Fault::Cancelled | Fault::Withdrawn => ErrorKind::Cancelled,

@@ -48,6 +48,8 @@ pub(crate) enum Fault {
         cause: Option<Cause>,
     },
     TooLong(Phase, Duration),
+    /// It did not come to its turn: the server asks in a way that lets one call run at a time.
+    Busy(Duration),
     /// Nobody waits for it any more, and the server may have seen it.
     Cancelled,
     /// Nobody waits for it any more, and nothing was sent.
@@ -112,6 +114,11 @@ impl Fault {
             | Self::Broken { why, .. }
             | Self::Unauthorized { why, .. } => why.clone(),
             Self::TooLong(phase, after) => format!("{} ({after:?})", phase.words()),
+            Self::Busy(after) => format!(
+                "calls of others kept it busy for {after:?}, and it runs one at a time since its \
+                 questions do not say whose they are: `share = \"session\"` at the source gives \
+                 each conversation a server of its own"
+            ),
             Self::Cancelled => "cancelled".to_owned(),
             Self::Withdrawn => "cancelled before it was sent".to_owned(),
             Self::Refused { code, message, .. } => format!("the server says: {message} ({code})"),
@@ -138,6 +145,7 @@ impl Fault {
                 Self::Unauthorized { why: why.clone(), cause: told(cause) }
             }
             Self::TooLong(phase, after) => Self::TooLong(*phase, *after),
+            Self::Busy(after) => Self::Busy(*after),
             Self::Cancelled => Self::Cancelled,
             Self::Withdrawn => Self::Withdrawn,
             Self::Refused { code, message, data } => {
@@ -156,6 +164,7 @@ impl Fault {
             | Self::Broken { cause, .. }
             | Self::Unauthorized { cause, .. } => cause,
             Self::TooLong(..)
+            | Self::Busy(_)
             | Self::Cancelled
             | Self::Withdrawn
             | Self::Refused { .. }
@@ -200,6 +209,7 @@ impl Fault {
             Self::TooLong(..) => {
                 (ErrorKind::Timeout, format!("the server `{id}` is too slow: {words}"), None)
             }
+            Self::Busy(_) => (ErrorKind::Unavailable, busy(id), None),
             Self::Cancelled => (ErrorKind::Cancelled, "the call was cancelled".to_owned(), None),
             // Of the kinds that say so this one is true: for want of a connection, or of room on it.
             Self::Withdrawn => {
@@ -236,6 +246,13 @@ impl Fault {
             None => error.because(words),
         }
     }
+}
+
+fn busy(id: &str) -> String {
+    format!(
+        "the server `{id}` is busy with the calls of others, of which it runs one at a time; \
+         nothing was sent. Try again later, or tell the user"
+    )
 }
 
 fn refused(code: i32, message: &str) -> (ErrorKind, String, Option<Duration>) {

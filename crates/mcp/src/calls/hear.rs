@@ -140,6 +140,9 @@ impl Calls {
         if table.questions.len() < MOST_QUESTIONS {
             let params = fields.remove("params").unwrap_or_default();
             let of = table.owner(stream);
+            if of.is_none() && stream.is_none() && table.has_calls() {
+                self.turns.begin();
+            }
             table.questions.insert(id.clone(), Asked { method: method.to_owned(), params, of });
         }
         let request = ServerRequest::CustomRequest(CustomRequest::new("toolcrib/asked", None));

@@ -84,6 +84,7 @@ impl Health {
             Fault::TooLong(..)
             | Fault::Http { .. }
             | Fault::Unauthorized { .. }
+            | Fault::Busy(_)
             | Fault::Unreadable(_) => self.note(&fault.words()),
             Fault::Unreachable { .. }
             | Fault::Broken { .. }
