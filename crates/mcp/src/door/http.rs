@@ -23,6 +23,7 @@ use super::early::{self, Began};
 use super::hosts::Hosts;
 use super::once;
 use super::plain::{self, Plain, Remembered};
+use super::screen::{self, INVALID_REQUEST, PARSE_ERROR};
 use super::seal::Seal;
 use super::sessions::Sessions;
 
@@ -38,6 +39,8 @@ const ONCE: [HeaderName; 5] = [
     DISCOVERY,
 ];
 const TOO_LARGE: Refusal = (StatusCode::PAYLOAD_TOO_LARGE, "the request is too large");
+const NO_MESSAGE: Refusal =
+    (StatusCode::BAD_REQUEST, "the body must be one JSON object, read as it is");
 
 /// The door over HTTP, for a server that has routes, authentication and bounds of its own. Cheap
 /// to clone; clones are the same door.
@@ -195,7 +198,10 @@ impl Inner {
         head: Parts,
         body: Bytes,
     ) -> Result<Response, Refusal> {
-        let message = if head.method == Method::POST { Some(read(&body)?) } else { None };
+        let message = match (head.method == Method::POST).then(|| read(&body)).transpose() {
+            Ok(message) => message,
+            Err(code) => return Ok(said(NO_MESSAGE, code)),
+        };
         let mut request = Request::from_parts(head, Body::from(body));
         entrance.key = message.as_ref().and_then(once::proposed).map(Arc::new);
         let session = request.headers().get(SESSION).and_then(|id| id.to_str().ok());
@@ -265,11 +271,11 @@ impl Inner {
 }
 
 /// A body that means one thing only: JSON without a key that stands for two values, and not nested
-/// without end. Whoever reads it after this reads the same.
-fn read(body: &[u8]) -> Result<Value, Refusal> {
-    let read = str::from_utf8(body).ok().and_then(|text| read_strict(text).ok());
-    let told = "the body must be one JSON object, read as it is";
-    read.filter(Value::is_object).ok_or((StatusCode::BAD_REQUEST, told))
+/// without end. Whoever reads it after this reads the same. `Err`: the code of what is wrong.
+fn read(body: &[u8]) -> Result<Value, i32> {
+    let text = str::from_utf8(body).map_err(|_| PARSE_ERROR)?;
+    let read = read_strict(text).map_err(|error| screen::code(&error))?;
+    if read.is_object() { Ok(read) } else { Err(INVALID_REQUEST) }
 }
 
 /// A page of our own address is no foreign one. Which addresses are ours is checked after this,
@@ -285,8 +291,12 @@ fn own_pages(headers: &mut HeaderMap) {
 }
 
 /// A refusal before the protocol is reached, in its shape.
-fn refused((status, told): Refusal) -> Response {
-    let error = json!({ "code": -32600, "message": told });
+fn refused(refusal: Refusal) -> Response {
+    said(refusal, INVALID_REQUEST)
+}
+
+fn said((status, told): Refusal, code: i32) -> Response {
+    let error = json!({ "code": code, "message": told });
     let body = json!({ "jsonrpc": "2.0", "id": null, "error": error });
     let mut response = (status, axum::Json(body)).into_response();
     if status == StatusCode::SERVICE_UNAVAILABLE {

@@ -118,13 +118,21 @@ fn lossless<T: Serialize + DeserializeOwned>(whole: &Value) -> Option<T> {
 }
 
 /// Methods of every revision whose parameters can be wrong, and what is right.
-const FITS: [(&str, &str); 4] = [
+const FITS: [(&str, &str); 8] = [
     ("tools/call", "`name` is a text, and `arguments` an object or left out"),
     ("prompts/get", "`name` is a text, and `arguments` an object of texts or left out"),
     ("resources/read", "`uri` is a text"),
     (
         "completion/complete",
         "`ref` names a prompt or a template, and `argument` has `name` and `value`",
+    ),
+    ("resources/subscribe", "`uri` is a text"),
+    ("resources/unsubscribe", "`uri` is a text"),
+    ("subscriptions/listen", "`notifications` is an object that says what to hear of"),
+    (
+        "logging/setLevel",
+        "`level` is `debug`, `info`, `notice`, `warning`, `error`, `critical`, `alert` or \
+         `emergency`",
     ),
 ];
 

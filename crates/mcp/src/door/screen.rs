@@ -13,8 +13,8 @@ use toolcrib_json::repair::{Unreadable, read_strict};
 use crate::pipes::{Line, Lines};
 
 /// Codes of JSON-RPC 2.0, section 5.1.
-const PARSE_ERROR: i32 = -32700;
-const INVALID_REQUEST: i32 = -32600;
+pub(super) const PARSE_ERROR: i32 = -32700;
+pub(super) const INVALID_REQUEST: i32 = -32600;
 
 /// Passes on what is one message and means one thing only; says of all else what is wrong with it.
 pub(super) async fn screen(
@@ -56,12 +56,13 @@ fn judged(line: &[u8]) -> Result<(), Vec<u8>> {
     match read_strict(text) {
         Ok(Value::Object(_) | Value::Array(_)) => Ok(()),
         Ok(_) => Err(refusal(None, INVALID_REQUEST, "a message is one JSON object a line")),
-        Err(error) => {
-            let is_json = !matches!(error, Unreadable::Syntax { .. });
-            let code = if is_json { INVALID_REQUEST } else { PARSE_ERROR };
-            Err(refusal(id(text).as_ref(), code, &error.to_string()))
-        }
+        Err(error) => Err(refusal(id(text).as_ref(), code(&error), &error.to_string())),
     }
+}
+
+/// What is no JSON, and what is some that is not taken.
+pub(super) fn code(error: &Unreadable) -> i32 {
+    if matches!(error, Unreadable::Syntax { .. }) { PARSE_ERROR } else { INVALID_REQUEST }
 }
 
 #[derive(Deserialize)]

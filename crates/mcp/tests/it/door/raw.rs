@@ -188,9 +188,49 @@ async fn parameters_that_do_not_fit_are_not_taken_for_a_method_that_is_not_there
         let params = format!(r#""name":"alpha","arguments":{arguments}"#);
         assert_eq!(answer("tools/call", &params).await, (json!(-32602), json!(told)));
     }
+    let (code, message) = answer("subscriptions/listen", r#""notifications":7"#).await;
+    assert_eq!(code, -32602, "{message}");
+    assert!(message.as_str().unwrap().contains("`notifications` is an object"), "{message}");
     let unknown = answer("tools/cull", r#""name":"alpha""#).await;
     assert_eq!(unknown, (json!(-32601), json!("tools/cull")));
     assert_eq!(oracle.runs(), []);
+}
+
+#[tokio::test]
+async fn parameters_of_an_older_client_that_do_not_fit_are_told_as_such() {
+    let url = open(crib(&Oracle::default()), &[], DoorSettings::default()).await;
+    let session = begin(&url, "ann", "2025-11-25", json!({})).await;
+    for (method, params, told) in [
+        ("logging/setLevel", json!({ "level": "loud" }), "`level` is"),
+        ("logging/setLevel", json!({}), "`level` is"),
+        ("resources/subscribe", json!({ "uri": 7 }), "`uri` is a text"),
+        ("resources/unsubscribe", json!({}), "`uri` is a text"),
+    ] {
+        let asked = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let error = old(&url, "ann", Some(&session), asked).await.answer()["error"].clone();
+        assert_eq!(error["code"], -32602, "{method}: {error}");
+        assert!(error["message"].as_str().unwrap().contains(told), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_is_no_json_is_told_apart_from_one_that_is_no_request() {
+    let url = open(crib(&Oracle::default()), &[], DoorSettings::default()).await;
+    let session = begin(&url, "ann", "2025-11-25", json!({})).await;
+    let of_session = ("mcp-session-id", session.as_str());
+    let modern = ("mcp-protocol-version", "2026-07-28");
+    for (body, code) in [
+        ("{", -32700),
+        ("", -32700),
+        ("\"\u{1}\"", -32700),
+        ("7", -32600),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"ping","method":"pong"}"#, -32600),
+    ] {
+        for header in [of_session, modern] {
+            let reply = send("POST", &url, &[("x-caller", "ann"), header], body).await;
+            assert_eq!((reply.status, &reply.answer()["error"]["code"]), (400, &json!(code)));
+        }
+    }
 }
 
 #[tokio::test]
