@@ -11,6 +11,7 @@
 mod approval;
 mod attentive;
 mod awaited;
+mod batch;
 mod calling;
 mod client;
 mod desk;

@@ -73,6 +73,11 @@ impl Client {
         self.answers.contains(&question)
     }
 
+    /// Whether it may say several things at once, as 2025-03-26 has it and no other revision.
+    pub(super) fn has_batches(&self) -> bool {
+        self.kinds.audio && !self.kinds.links
+    }
+
     /// Whether a result may carry this as data: before 2026-07-28 it must be an object.
     pub(super) fn takes_data(&self, data: &Value) -> bool {
         self.is_modern || (self.has_structured && data.is_object())

@@ -18,6 +18,7 @@ use toolcrib_core::{Caller, Discovery, Trace};
 use toolcrib_json::repair::read_strict;
 
 use super::attentive::{self, Carried};
+use super::batch;
 use super::desk::{Desk, Entrance, Room};
 use super::early::{self, Began};
 use super::hosts::Hosts;
@@ -57,7 +58,7 @@ pub struct Guest {
     pub trace: Option<Trace>,
 }
 
-struct Inner {
+pub(super) struct Inner {
     room: Arc<Room>,
     sessions: Arc<Sessions>,
     service: StreamableHttpService<Desk, Sessions>,
@@ -127,7 +128,7 @@ impl Porch {
 
 impl Inner {
     async fn admit(
-        &self,
+        self: &Arc<Self>,
         guest: Guest,
         mut head: Parts,
         body: impl Future<Output = Result<Bytes, Refusal>>,
@@ -152,6 +153,9 @@ impl Inner {
             return Err(TOO_LARGE);
         }
         if head.method == Method::POST && entrance.session.is_some() {
+            if batch::opens(&body) && self.has_batches(&head.headers) {
+                return Ok(self.batch(entrance, head, &body).await);
+            }
             // Large, and moved about before it is first polled.
             return Box::pin(self.in_session(entrance, head, body)).await;
         }
@@ -166,8 +170,26 @@ impl Inner {
         Box::pin(self.by_sdk(entrance, head, body)).await
     }
 
+    /// Whether whoever is at this session may say several things at once.
+    fn has_batches(&self, headers: &HeaderMap) -> bool {
+        let session = headers.get(SESSION).and_then(|id| id.to_str().ok());
+        session.is_some_and(|session| self.sessions.has_batches(session))
+    }
+
+    async fn batch(self: &Arc<Self>, entrance: Entrance, head: Parts, body: &[u8]) -> Response {
+        let read = match str::from_utf8(body) {
+            Ok(text) => read_strict(text).map(|_| text).map_err(|error| screen::code(&error)),
+            Err(_) => Err(PARSE_ERROR),
+        };
+        match read.map(batch::split) {
+            Ok(Ok(pieces)) => batch::answer(self, entrance, head, pieces).await,
+            Ok(Err(told)) => said((StatusCode::BAD_REQUEST, &told), INVALID_REQUEST),
+            Err(code) => said(NO_MESSAGE, code),
+        }
+    }
+
     /// What is said in a session. The SDK hears of what is not answered at once.
-    async fn in_session(
+    pub(super) async fn in_session(
         &self,
         entrance: Entrance,
         mut head: Parts,
@@ -291,11 +313,11 @@ fn own_pages(headers: &mut HeaderMap) {
 }
 
 /// A refusal before the protocol is reached, in its shape.
-fn refused(refusal: Refusal) -> Response {
+pub(super) fn refused(refusal: Refusal) -> Response {
     said(refusal, INVALID_REQUEST)
 }
 
-fn said((status, told): Refusal, code: i32) -> Response {
+fn said((status, told): (StatusCode, &str), code: i32) -> Response {
     let error = json!({ "code": code, "message": told });
     let body = json!({ "jsonrpc": "2.0", "id": null, "error": error });
     let mut response = (status, axum::Json(body)).into_response();

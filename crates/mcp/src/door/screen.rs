@@ -10,6 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::Mutex;
 use toolcrib_json::repair::{Unreadable, read_strict};
 
+use super::batch::{self, Piece};
 use crate::pipes::{Line, Lines};
 
 /// Codes of JSON-RPC 2.0, section 5.1.
@@ -24,37 +25,72 @@ pub(super) async fn screen(
     largest: usize,
 ) -> io::Result<()> {
     let mut lines = Lines::new(reader);
+    let mut has_batches = false;
     loop {
-        let refused = match lines.next().await {
+        let judged = match lines.next().await {
             Line::End => return onward.shutdown().await,
-            Line::Whole(line) if line.len() <= largest => match judged(line) {
-                Ok(()) => {
-                    onward.write_all(line).await?;
-                    onward.write_all(b"\n").await?;
-                    continue;
-                }
-                Err(refused) => refused,
-            },
+            Line::Whole(line) if line.len() <= largest => judged(line, &mut has_batches),
             Line::Whole(_) | Line::TooLong => {
                 let told = format!("a message is larger than {largest} bytes: send less at once");
-                refusal(None, INVALID_REQUEST, &told)
+                Err(refusal(None, INVALID_REQUEST, &told))
             }
         };
-        let mut back = back.lock().await;
-        back.write_all(&refused).await?;
-        back.flush().await?;
+        let pieces = match &judged {
+            Ok(Judged::Message(line)) => {
+                pass(&mut onward, line).await?;
+                continue;
+            }
+            Ok(Judged::Batch(pieces)) => pieces.as_slice(),
+            Err(refused) => {
+                tell(back, refused).await?;
+                continue;
+            }
+        };
+        for piece in pieces {
+            match piece {
+                Piece::Message { text, .. } => pass(&mut onward, text.as_bytes()).await?,
+                Piece::Refused(answer) => tell(back, format!("{answer}\n").as_bytes()).await?,
+            }
+        }
     }
 }
 
-/// The answer to a line that is not let through.
-fn judged(line: &[u8]) -> Result<(), Vec<u8>> {
+async fn pass(onward: &mut (impl AsyncWrite + Unpin), line: &[u8]) -> io::Result<()> {
+    onward.write_all(line).await?;
+    onward.write_all(b"\n").await
+}
+
+async fn tell(back: &Mutex<impl AsyncWrite + Unpin>, answer: &[u8]) -> io::Result<()> {
+    let mut back = back.lock().await;
+    back.write_all(answer).await?;
+    back.flush().await
+}
+
+/// What a line is that is let through.
+enum Judged<'a> {
+    Message(&'a [u8]),
+    Batch(Vec<Piece>),
+}
+
+/// `has_batches`: whether the greeting was of the revision that has them. `Err`: the answer to a
+/// line that is not let through.
+fn judged<'a>(line: &'a [u8], has_batches: &mut bool) -> Result<Judged<'a>, Vec<u8>> {
     // A byte order mark is allowed to be there, and to be ignored.
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
     let Ok(text) = str::from_utf8(line) else {
         return Err(refusal(None, PARSE_ERROR, "a message is no UTF-8"));
     };
     match read_strict(text) {
-        Ok(Value::Object(_) | Value::Array(_)) => Ok(()),
+        Ok(Value::Object(message)) => {
+            if message.get("method").is_some_and(|method| method == "initialize") {
+                let revision = message.get("params").and_then(|it| it.get("protocolVersion"));
+                *has_batches = revision.is_some_and(|revision| revision == batch::REVISION);
+            }
+            Ok(Judged::Message(line))
+        }
+        Ok(Value::Array(_)) if *has_batches => batch::split(text)
+            .map(Judged::Batch)
+            .map_err(|told| refusal(None, INVALID_REQUEST, &told)),
         Ok(_) => Err(refusal(None, INVALID_REQUEST, "a message is one JSON object a line")),
         Err(error) => Err(refusal(id(text).as_ref(), code(&error), &error.to_string())),
     }

@@ -76,6 +76,13 @@ impl Sessions {
         Some((client, Begun { sessions: Arc::clone(self), session: name, id: id.clone(), cancel }))
     }
 
+    /// Whether a session is of a client that may send batches.
+    pub(in crate::door) fn has_batches(&self, session: &str) -> bool {
+        let all = self.all();
+        let client = all.known.get(session).and_then(|session| session.client.as_deref());
+        client.is_some_and(Client::has_batches)
+    }
+
     /// Cancels a call, if there is one that the SDK does not know of.
     pub(in crate::door) fn cancel(&self, session: &str, id: &RequestId) {
         let all = self.all();

@@ -1,6 +1,7 @@
 //! A crib at the door, and clients of all kinds in front of it.
 
 mod asking;
+mod batches;
 mod consent;
 mod early;
 mod ext_tasks;

@@ -16,14 +16,14 @@ use toolcrib_testkit::{Behaviour, Oracle, spec};
 
 use super::house::Home;
 
-struct Pipe {
+pub(super) struct Pipe {
     writer: WriteHalf<DuplexStream>,
     lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
     served: JoinHandle<Result<(), StdioError>>,
 }
 
 impl Pipe {
-    fn to(oracle: &Oracle) -> Self {
+    pub(super) fn to(oracle: &Oracle) -> Self {
         Self::within(oracle, DoorSettings::default())
     }
 
@@ -49,15 +49,15 @@ impl Pipe {
         Self { writer, lines: BufReader::new(reader).lines(), served }
     }
 
-    async fn say(&mut self, message: Value) {
+    pub(super) async fn say(&mut self, message: Value) {
         self.writer.write_all(format!("{message}\n").as_bytes()).await.unwrap();
     }
 
-    async fn hear(&mut self) -> Value {
+    pub(super) async fn hear(&mut self) -> Value {
         serde_json::from_str(&self.lines.next_line().await.unwrap().unwrap()).unwrap()
     }
 
-    async fn hang_up(mut self) {
+    pub(super) async fn hang_up(mut self) {
         self.writer.shutdown().await.unwrap();
         drop((self.writer, self.lines));
         self.served.await.unwrap().unwrap();
