@@ -193,7 +193,7 @@ impl Executor {
             Slot::Answered { .. } | Slot::Copy(_) => None,
         }));
         let batch = Arc::new(Batch {
-            bounds: self.0.bounds.batch(&plan.caller().tenant),
+            bounds: self.0.bounds.batch(plan.caller()),
             gate: Arc::clone(&self.0),
             plan: plan.clone(),
             calls,

@@ -1,8 +1,9 @@
-//! How many calls run at once: of one batch, to one source, for one tenant.
+//! How many calls run at once: of one batch, to one source, for one tenant; and who is next where
+//! more wait for a source than it takes.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -10,33 +11,38 @@ use foldhash::fast::RandomState;
 use tokio::sync::oneshot;
 
 use super::within::within;
+use crate::caller::Caller;
 use crate::limits::CribLimits;
 use crate::name::SourceId;
 
 /// The places of a process.
 pub(super) struct Bounds {
-    sources: Shared<SourceId>,
-    tenants: Shared<String>,
+    sources: Shared<SourceId, AtomicUsize>,
+    tenants: Shared<String, AtomicUsize>,
+    /// What a tenant holds at a source, and what one of its callers does.
+    shares: Shared<(SourceId, String, Option<String>), Share>,
     queue: Arc<Queue>,
     patience: Duration,
 }
 
 impl Bounds {
     pub(super) fn new(limits: &CribLimits) -> Self {
-        let most = [limits.per_batch, limits.per_source, limits.per_tenant];
-        let queue = Queue { most: most.map(|most| most.max(1)), waiting: Mutex::default() };
+        let most = [limits.per_batch, limits.per_source, limits.per_tenant].map(|most| most.max(1));
+        let queue = Queue { most, waiting: Mutex::default(), given: AtomicU64::new(0) };
         Self {
             sources: Shared::default(),
             tenants: Shared::default(),
+            shares: Shared::default(),
             queue: Arc::new(queue),
             patience: limits.queue,
         }
     }
 
-    pub(super) fn batch(&self, tenant: &str) -> BatchBounds {
+    pub(super) fn batch(&self, caller: &Arc<Caller>) -> BatchBounds {
         BatchBounds {
             batch: Taken::default(),
-            tenant: self.tenants.of(&tenant.to_owned()),
+            tenant: self.tenants.of(&caller.tenant),
+            caller: Arc::clone(caller),
             source: Mutex::new(None),
         }
     }
@@ -46,46 +52,92 @@ impl Bounds {
 pub(super) struct BatchBounds {
     batch: Taken,
     tenant: Taken,
+    caller: Arc<Caller>,
     /// The source asked for last: most batches know only one.
-    source: Mutex<Option<(SourceId, Taken)>>,
+    source: Mutex<Option<(SourceId, Wanted)>>,
 }
 
 impl BatchBounds {
     /// Waits for a place, as long as the queue allows. Nothing is held while something else is
     /// waited for: a full tenant takes no place of a source from the others, nor the reverse.
     pub(super) async fn place(&self, bounds: &Bounds, source: &SourceId) -> Option<Place> {
-        let wanted =
-            [Arc::clone(&self.batch), self.source(bounds, source), Arc::clone(&self.tenant)];
-        match bounds.queue.ask(wanted) {
+        match bounds.queue.ask(self.wanted(bounds, source)) {
             Ok(place) => Some(place),
             Err(given) => within(bounds.patience, given).await?.ok(),
         }
     }
 
-    fn source(&self, bounds: &Bounds, id: &SourceId) -> Taken {
+    fn wanted(&self, bounds: &Bounds, id: &SourceId) -> Wanted {
         let mut last = self.source.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*last {
-            Some((known, places)) if known == id => Arc::clone(places),
-            _ => {
-                let places = bounds.sources.of(id);
-                *last = Some((id.clone(), Arc::clone(&places)));
-                places
-            }
+        if let Some((known, wanted)) = &*last
+            && known == id
+        {
+            return wanted.clone();
         }
+        let Caller { tenant, subject, .. } = &*self.caller;
+        let mut key = (id.clone(), tenant.clone(), None);
+        let of_tenant = bounds.shares.of(&key);
+        key.2 = Some(subject.clone());
+        let wanted = Wanted {
+            bounded: [Arc::clone(&self.batch), bounds.sources.of(id), Arc::clone(&self.tenant)],
+            shares: [of_tenant, bounds.shares.of(&key)],
+        };
+        *last = Some((id.clone(), wanted.clone()));
+        wanted
     }
 }
 
-/// How many places of a batch, a source or a tenant are taken. It changes with the queue locked.
+/// How many places are taken: of a batch, say. It changes with the queue locked.
 type Taken = Arc<AtomicUsize>;
 
-/// Of a batch, of a source, of a tenant.
-type Wanted = [Taken; 3];
+/// What a tenant or a caller has of a source. It changes with the queue locked.
+#[derive(Default)]
+struct Share {
+    held: AtomicUsize,
+    /// When it was given the last place: a number that grows with each.
+    given: AtomicU64,
+}
 
-/// Who waits, in the order of their coming. All three places of a call are taken at once or none
-/// is: calls that hold one and wait for another could hand them round among each other for ever.
+/// What a call takes.
+#[derive(Clone)]
+struct Wanted {
+    /// Of a batch, of a source, of a tenant.
+    bounded: [Taken; 3],
+    /// Of the tenant and of the caller at this source. Nothing bounds them: while nobody else
+    /// wants a source, it is all theirs.
+    shares: [Arc<Share>; 2],
+}
+
+impl Wanted {
+    fn all(&self) -> impl Iterator<Item = &AtomicUsize> {
+        let bounded = self.bounded.iter().map(|taken| &**taken);
+        bounded.chain(self.shares.iter().map(|share| &share.held))
+    }
+
+    fn source(&self) -> &Taken {
+        let [_, source, _] = &self.bounded;
+        source
+    }
+
+    /// Of less is whoever holds fewer places, and of those who hold as many, who waits longer for
+    /// one: first of tenants, then of callers.
+    fn rank(&self) -> [(usize, u64); 2] {
+        self.shares
+            .each_ref()
+            .map(|share| (share.held.load(Ordering::Relaxed), share.given.load(Ordering::Relaxed)))
+    }
+}
+
+/// Who waits, in the order of their coming. All places of a call are taken at once or none is:
+/// calls that hold one and wait for another could hand them round among each other for ever.
+///
+/// Of those who wait for one source, a place of it goes to the tenant that holds the fewest there,
+/// and within the tenant to such a caller: nobody waits for all that another one asked for before.
 struct Queue {
     most: [usize; 3],
     waiting: Mutex<VecDeque<Waiting>>,
+    /// How many places were given to whoever waited or not.
+    given: AtomicU64,
 }
 
 struct Waiting {
@@ -115,34 +167,51 @@ impl Queue {
         Err(given)
     }
 
-    /// Takes all three if all are free. The queue is locked.
+    /// Takes all if all are free. The queue is locked.
     fn takes(&self, wanted: &Wanted) -> bool {
-        let mut places = wanted.iter().zip(self.most);
-        let are_free = places.all(|(taken, most)| taken.load(Ordering::Relaxed) < most);
+        let are_free = self.has(wanted);
         if are_free {
-            for taken in wanted {
+            for taken in wanted.all() {
                 taken.fetch_add(1, Ordering::Relaxed);
+            }
+            let number = self.given.fetch_add(1, Ordering::Relaxed) + 1;
+            for share in &wanted.shares {
+                share.given.store(number, Ordering::Relaxed);
             }
         }
         are_free
+    }
+
+    fn has(&self, wanted: &Wanted) -> bool {
+        let mut places = wanted.bounded.iter().zip(self.most);
+        places.all(|(taken, most)| taken.load(Ordering::Relaxed) < most)
+    }
+
+    /// Whose turn it is: among those for whom all is free, of the source that was asked for first.
+    fn next(&self, waiting: &VecDeque<Waiting>) -> Option<usize> {
+        let mut free = waiting.iter().enumerate().filter(|(_, one)| self.has(&one.wanted));
+        let (first, one) = free.next()?;
+        let rivals =
+            free.filter(|(_, rival)| Arc::ptr_eq(rival.wanted.source(), one.wanted.source()));
+        let ranks = rivals.map(|(place, rival)| (rival.wanted.rank(), place));
+        // Of one caller's, whichever came first.
+        ranks.chain([(one.wanted.rank(), first)]).min().map(|(_, place)| place)
     }
 
     fn give_back(self: &Arc<Self>, taken: &Wanted) {
         let mut given = Vec::new();
         {
             let mut waiting = self.waiting();
-            for taken in taken {
+            for taken in taken.all() {
                 taken.fetch_sub(1, Ordering::Relaxed);
             }
             if waiting.is_empty() {
                 return;
             }
             waiting.retain(|waiting| !waiting.give.is_closed());
-            let mut next = 0;
-            while let Some(first) = waiting.get(next) {
-                if !self.takes(&first.wanted) {
-                    next += 1;
-                } else if let Some(Waiting { wanted, give }) = waiting.remove(next) {
+            while let Some(next) = self.next(&waiting) {
+                let Some(Waiting { wanted, give }) = waiting.remove(next) else { break };
+                if self.takes(&wanted) {
                     given.push((give, Place { taken: wanted, queue: Arc::clone(self) }));
                 }
             }
@@ -161,27 +230,28 @@ impl Drop for Place {
 }
 
 /// One count for each key; those that nobody holds are forgotten when there are many.
-struct Shared<K>(Mutex<HashMap<K, Taken, RandomState>>);
+struct Shared<K, V>(Mutex<HashMap<K, Arc<V>, RandomState>>);
 
-impl<K> Default for Shared<K> {
+impl<K, V> Default for Shared<K, V> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-/// From here on idle keys are looked for and dropped: tenants come and go.
-const MANY: usize = 1_024;
+/// From here on idle keys are looked for and dropped: callers come and go. More than are held at
+/// the same time, so that it is not looked in vain each time.
+const MANY: usize = 4_096;
 
-impl<K: Eq + Hash + Clone> Shared<K> {
-    fn of(&self, key: &K) -> Taken {
+impl<K: Eq + Hash + Clone, V: Default> Shared<K, V> {
+    fn of(&self, key: &K) -> Arc<V> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = all.get(key) {
             return Arc::clone(known);
         }
         if all.len() >= MANY {
-            all.retain(|_, taken| Arc::strong_count(taken) > 1);
+            all.retain(|_, known| Arc::strong_count(known) > 1);
         }
-        let fresh = Taken::default();
+        let fresh = Arc::<V>::default();
         all.insert(key.clone(), Arc::clone(&fresh));
         fresh
     }

@@ -50,7 +50,7 @@ impl Executor {
         let cancel = options.cancel.child_token();
         let _gone = cancel.clone().drop_guard();
         let batch = Arc::new(Batch {
-            bounds: self.0.bounds.batch(&plan.caller().tenant),
+            bounds: self.0.bounds.batch(plan.caller()),
             gate: Arc::clone(&self.0),
             plan,
             calls: vec![Call::new("read", name, RawArguments::Absent)],

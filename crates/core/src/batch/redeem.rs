@@ -121,7 +121,7 @@ impl Deciding {
         let decider = self.options.decider.clone();
         let decider = decider.unwrap_or_else(|| Arc::new(self.caller.clone()));
         let batch = Arc::new(Batch {
-            bounds: gate.bounds.batch(&self.caller.tenant),
+            bounds: gate.bounds.batch(plan.caller()),
             gate: Arc::clone(&gate),
             plan,
             calls: vec![call],

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
 use futures_util::future::join_all;
+use proptest::prelude::*;
 use tokio::runtime::Builder;
 use tokio::time::timeout;
 
@@ -14,6 +15,10 @@ use super::*;
 
 fn bounds(per_batch: usize, per_source: usize, per_tenant: usize) -> Bounds {
     Bounds::new(&CribLimits { per_batch, per_source, per_tenant, ..CribLimits::default() })
+}
+
+fn caller(tenant: &str) -> Arc<Caller> {
+    Caller::new(tenant, "x").into()
 }
 
 fn poll<T>(future: std::pin::Pin<&mut impl Future<Output = T>>) -> Poll<T> {
@@ -24,7 +29,7 @@ fn poll<T>(future: std::pin::Pin<&mut impl Future<Output = T>>) -> Poll<T> {
 async fn calls_that_lack_different_places_wait_and_do_not_hand_them_round() {
     let bounds = bounds(9, 1, 1);
     let (s, t) = (SourceId::new("s"), SourceId::new("t"));
-    let (ann, bob) = (bounds.batch("ann"), bounds.batch("bob"));
+    let (ann, bob) = (bounds.batch(&caller("ann")), bounds.batch(&caller("bob")));
     let of_source = bob.place(&bounds, &s).await.unwrap();
     let of_tenant = ann.place(&bounds, &t).await.unwrap();
     // Each of these needs the source of the one and the tenant of the other.
@@ -44,7 +49,7 @@ async fn calls_that_lack_different_places_wait_and_do_not_hand_them_round() {
 #[tokio::test]
 async fn a_place_for_somebody_who_has_given_up_goes_to_the_next() {
     let bounds = bounds(1, 9, 9);
-    let (source, batch) = (SourceId::new("s"), bounds.batch("ann"));
+    let (source, batch) = (SourceId::new("s"), bounds.batch(&caller("ann")));
     let first = batch.place(&bounds, &source).await.unwrap();
     let mut second = Box::pin(batch.place(&bounds, &source));
     let mut third = pin!(batch.place(&bounds, &source));
@@ -61,14 +66,15 @@ async fn a_place_for_somebody_who_has_given_up_goes_to_the_next() {
 fn no_bound_is_passed_and_every_place_comes_back() {
     let bounds = Arc::new(bounds(4, 3, 2));
     let tenants = ["ann", "bob", "cid"];
-    let batches: Vec<_> = tenants.iter().map(|name| Arc::new(bounds.batch(name))).collect();
+    let batches: Vec<_> =
+        tenants.iter().map(|name| Arc::new(bounds.batch(&caller(name)))).collect();
     let sources: Vec<_> = ["s", "t"].into_iter().map(SourceId::new).collect();
     let call = |number: usize| {
         let (bounds, batch) = (Arc::clone(&bounds), Arc::clone(&batches[number % 3]));
         let source = sources[number / 3 % 2].clone();
         async move {
             let place = batch.place(&bounds, &source).await.unwrap();
-            let taken = place.taken.iter().map(|taken| taken.load(Ordering::Relaxed));
+            let taken = place.taken.bounded.iter().map(|taken| taken.load(Ordering::Relaxed));
             assert!(taken.zip([4, 3, 2]).all(|(taken, most)| taken <= most));
             tokio::task::yield_now().await;
         }
@@ -82,6 +88,98 @@ fn no_bound_is_passed_and_every_place_comes_back() {
             });
         }
     });
+    let shares = bounds.shares.0.lock().unwrap();
+    assert!(shares.values().all(|share| share.held.load(Ordering::Relaxed) == 0));
     let left: usize = batches.iter().map(|batch| batch.batch.load(Ordering::Relaxed)).sum();
     assert_eq!((left, bounds.queue.waiting().len()), (0, 0));
+}
+
+#[tokio::test]
+async fn many_who_flood_one_source_take_turns() {
+    let bounds = bounds(99, 1, 99);
+    let source = SourceId::new("s");
+    let callers = [("ann", "x"), ("bob", "x"), ("bob", "y"), ("cid", "x")];
+    let batches =
+        callers.map(|(tenant, subject)| bounds.batch(&Caller::new(tenant, subject).into()));
+    let mut held = batches[0].place(&bounds, &source).await;
+    let mut waiting: Vec<_> = (0..batches.len())
+        .flat_map(|number| [number; 3])
+        .map(|number| (number, Box::pin(batches[number].place(&bounds, &source))))
+        .collect();
+    assert!(waiting.iter_mut().all(|(_, place)| poll(place.as_mut()).is_pending()));
+    let mut order = Vec::new();
+    while held.take().is_some() {
+        let ready = waiting.iter_mut().enumerate().find_map(|(at, (number, place))| {
+            let Poll::Ready(place) = poll(place.as_mut()) else { return None };
+            Some((at, *number, place))
+        });
+        let Some((at, number, place)) = ready else { break };
+        drop(waiting.remove(at));
+        order.push(number);
+        held = place;
+    }
+    // One after the other of the three tenants, and of the callers of one of them.
+    assert_eq!(order, [1, 3, 0, 2, 3, 0, 1, 3, 0, 2, 1, 2]);
+}
+
+/// Who floods a source, and who comes after that.
+fn floods() -> impl Strategy<Value = (Arc<Caller>, Arc<Caller>)> {
+    prop_oneof![
+        Just((Caller::new("ann", "x"), Caller::new("bob", "x"))),
+        Just((Caller::new("ann", "x"), Caller::new("ann", "y"))),
+    ]
+    .prop_map(|(first, second)| (first.into(), second.into()))
+}
+
+proptest! {
+    #[test]
+    fn who_comes_after_a_flood_waits_for_the_next_place(
+        (flooding, late) in floods(),
+        most in 1..6_usize,
+        waiting in 1..20_usize,
+        freed in 0..6_usize,
+        others in 1..4_usize,
+    ) {
+        let runtime = Builder::new_current_thread().enable_time().build().unwrap();
+        let _within = runtime.enter();
+        let bounds = bounds(99, most, 99);
+        let source = SourceId::new("s");
+        let flood = bounds.batch(&flooding);
+        let ask = |batch: &Arc<BatchBounds>| {
+            let (batch, bounds, source) = (Arc::clone(batch), &bounds, source.clone());
+            Box::pin(async move { batch.place(bounds, &source).await.unwrap() })
+        };
+        let (flood, after) = (Arc::new(flood), Arc::new(bounds.batch(&late)));
+        let taken = |place: Poll<Place>| match place {
+            Poll::Ready(place) => Some(place),
+            Poll::Pending => None,
+        };
+        let mut held: Vec<_> = (0..most).filter_map(|_| taken(poll(ask(&flood).as_mut()))).collect();
+        // While nobody else wants it, a source is all theirs.
+        prop_assert_eq!(held.len(), most);
+        let mut flooding: Vec<_> = (0..waiting).map(|_| ask(&flood)).collect();
+        for place in &mut flooding {
+            prop_assert!(poll(place.as_mut()).is_pending());
+        }
+        let mut late: Vec<_> = (0..others).map(|_| ask(&after)).collect();
+        for place in &mut late {
+            prop_assert!(poll(place.as_mut()).is_pending());
+        }
+        drop(held.swap_remove(freed % most));
+        let first = taken(poll(late.remove(0).as_mut()));
+        prop_assert!(first.is_some(), "the next place went to those who flood");
+        prop_assert!(flooding.iter_mut().all(|place| poll(place.as_mut()).is_pending()));
+        // Nobody who floods is passed over for ever either: to and fro, as long as both wait.
+        held.extend(first);
+        let mut ended = 0;
+        while let Some(place) = held.pop() {
+            drop(place);
+            ended += 1;
+            prop_assert!(bounds.sources.of(&source).load(Ordering::Relaxed) <= most);
+            for list in [&mut late, &mut flooding] {
+                list.retain_mut(|place| taken(poll(place.as_mut())).map(|place| held.push(place)).is_none());
+            }
+        }
+        prop_assert_eq!(ended, most - 1 + waiting + others);
+    }
 }
