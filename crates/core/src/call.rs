@@ -15,6 +15,8 @@ use uuid::{Builder, Uuid};
 pub struct Call {
     /// The model API's name for the call; not unique, and invented where the API gave none.
     pub id: String,
+    /// Whether the model API gave the id, and nobody made it up.
+    pub named: bool,
     /// The crib's name of the tool, as far as the dialect could tell.
     pub name: String,
     pub arguments: RawArguments,

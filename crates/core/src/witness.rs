@@ -70,6 +70,8 @@ pub struct Over<'a> {
     pub caller: &'a Arc<Caller>,
     /// The name that was called, which came from a model.
     pub name: &'a str,
+    /// What the model's API calls the call; `None`: whoever took it in made a name up.
+    pub call_id: Option<&'a str>,
     /// `None`: the caller has no tool of this name.
     pub tool: Option<&'a Listed>,
     pub outcome: &'a ToolOutcome,

@@ -104,6 +104,7 @@ impl<'a> Reader<'a> {
             arguments = restored(arguments, &planned.listed.spec.input.value(), self.key);
         }
         let mut call = Call::new(id, tool, arguments);
+        call.named = item.id.and_then(Value::as_str) == Some(&call.id);
         call.wire = Wire { name, echo: item.echo };
         self.calls.push(call);
     }

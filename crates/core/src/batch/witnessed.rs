@@ -48,10 +48,12 @@ impl Batch {
         trace: Option<Trace>,
     ) {
         let Some(witness) = &self.gate.marks.witness else { return };
+        let call = self.calls.get(position);
         let over = Over {
             key,
             caller: self.plan.caller(),
-            name: self.calls.get(position).map_or("", |call| call.name.as_str()),
+            name: call.map_or("", |call| call.name.as_str()),
+            call_id: call.filter(|call| call.named).map(|call| call.id.as_str()),
             tool: ended.place.and_then(|place| self.plan.at(place)),
             outcome: &ended.outcome,
             was_decided,

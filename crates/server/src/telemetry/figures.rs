@@ -32,10 +32,18 @@ struct Calls {
     by_tool: HashMap<(ToolName, SourceId), BTreeMap<&'static str, u64>, RandomState>,
     /// Of tools beyond those, and of calls that named no tool.
     others: BTreeMap<(&'static str, &'static str), u64>,
-    ran: HashMap<SourceId, Spread, RandomState>,
+    by_source: HashMap<SourceId, OfSource, RandomState>,
+    /// Of sources beyond those.
+    rest: OfSource,
     waited: Spread,
     unknown: u64,
 }
+}
+
+/// Of calls that were sent to a source.
+#[derive(Default)]
+struct OfSource {
+    ran: Spread,
 
 /// One word for how a call ended: the kind of the failure where it failed.
 pub(crate) fn outcome(outcome: &ToolOutcome) -> &'static str {
@@ -55,10 +63,6 @@ impl Figures {
     pub(super) fn ended(&self, call: &Over<'_>) {
         let word = outcome(call.outcome);
         let mut calls = held(&self.calls);
-        if matches!(call.outcome, ToolOutcome::Failed(error) if error.kind == ErrorKind::UnknownOutcome)
-        {
-            calls.unknown += 1;
-        }
         let Some(tool) = call.tool else {
             *calls.others.entry((NONE, word)).or_default() += 1;
             return;
@@ -74,8 +78,13 @@ impl Figures {
             return;
         }
         calls.waited.add(call.waited.as_secs_f64());
-        if calls.ran.len() < MOST_SOURCES || calls.ran.contains_key(source) {
-            calls.ran.entry(source.clone()).or_default().add(call.ran.as_secs_f64());
+        let fits = calls.by_source.len() < MOST_SOURCES || calls.by_source.contains_key(source);
+        let of_source =
+            if fits { calls.by_source.entry(source.clone()).or_default() } else { &mut calls.rest };
+        of_source.ran.add(call.ran.as_secs_f64());
+        if matches!(call.outcome, ToolOutcome::Failed(error) if error.kind == ErrorKind::UnknownOutcome)
+        {
+            of_source.unknown += 1;
         }
     }
 
@@ -131,16 +140,20 @@ impl Calls {
             calls.push(&labels, Value::Count(*count));
         }
         let mut ran = Family::histogram("toolcrib.call.duration", "How long calls ran.");
-        let mut rows: Vec<_> = self.ran.iter().collect();
-        rows.sort_by_key(|(source, _)| source.as_str());
-        for (source, spread) in rows {
-            ran.push(&[("source", source.as_str())], Value::Spread(spread.clone()));
+        let about = "Calls of which nobody can say how they ended.";
+        let mut unknown = Family::counter("toolcrib.calls.unknown", about);
+        let mut rows: Vec<_> =
+            self.by_source.iter().map(|(source, own)| (source.as_str(), own)).collect();
+        rows.sort_by_key(|(source, _)| *source);
+        let rest = (self.rest.ran != Spread::default()).then_some((OTHER, &self.rest));
+        for (source, own) in rows.into_iter().chain(rest) {
+            let labels = [("source", source)];
+            ran.push(&labels, Value::Spread(own.ran.clone()));
+            unknown.push(&labels, Value::Count(own.unknown));
         }
         let about = "How long calls waited for those before them and for a place.";
         let mut waited = Family::histogram("toolcrib.call.queue", about);
         waited.push(&[], Value::Spread(self.waited.clone()));
-        let about = "Calls of which nobody can say how they ended.";
-        let unknown = Family::counter("toolcrib.calls.unknown", about).count(&[], self.unknown);
         vec![calls, ran, waited, unknown]
     }
 }

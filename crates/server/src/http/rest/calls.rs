@@ -160,10 +160,11 @@ fn work_of(asked: &Asked, body: CallsBody) -> Result<Work, Problem> {
 fn plain(calls: Value) -> Vec<Call> {
     let items = if let Value::Array(items) = calls { items } else { vec![calls] };
     let call = |(item, number): (Value, usize)| {
-        let id = item.get("id").and_then(Value::as_str).map(ToOwned::to_owned);
-        let id = id.unwrap_or_else(|| format!("call_{number}"));
+        let given = item.get("id").and_then(Value::as_str).map(ToOwned::to_owned);
+        let named = given.is_some();
+        let id = given.unwrap_or_else(|| format!("call_{number}"));
         match of_object::<PlainCall>(item) {
-            Ok(call) => Call::new(id, call.name, call.arguments.into()),
+            Ok(call) => Call { named, ..Call::new(id, call.name, call.arguments.into()) },
             Err(error) => {
                 Call::malformed(id, format!("this is no `{{id, name, arguments}}`: {error}"))
             }

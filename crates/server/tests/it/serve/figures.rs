@@ -54,7 +54,7 @@ fn figures_count_calls_by_tool_source_and_outcome_for_the_operator_alone() {
     assert_eq!(figure("toolcrib_source_up{source=\"basics\"}"), Some("1"));
     assert_eq!(figure("toolcrib_tickets_open"), Some("0"));
     assert_eq!(figure("toolcrib_sessions"), Some("0"));
-    assert_eq!(figure("toolcrib_calls_unknown_total"), Some("0"));
+    assert_eq!(figure("toolcrib_calls_unknown_total{source=\"basics\"}"), Some("0"));
     let other = serving.token_of("other");
     assert_eq!(serving.ask_as(&other, "GET", "/metrics", "").problem(), "403 forbidden");
     assert_eq!(serving.ask_as(&other, "GET", "/v1/activity", "").problem(), "403 forbidden");

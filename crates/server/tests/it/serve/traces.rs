@@ -84,6 +84,20 @@ fn attribute<'a>(span: &'a Value, key: &str) -> &'a Value {
     found.map_or(&Value::Null, |own| &own["value"])
 }
 
+/// The last figures of a collector.
+fn figures_are_good(messages: &[Heard]) {
+    let figures = messages.iter().rev().find(|heard| heard.path == "/v1/metrics").unwrap().json();
+    let figures = &figures["resourceMetrics"][0];
+    let service = json!({ "key": "service.name", "value": { "stringValue": "t" } });
+    assert_eq!(figures["resource"]["attributes"][0], service);
+    let metrics = figures["scopeMetrics"][0]["metrics"].as_array().unwrap();
+    let metric = |name: &str| metrics.iter().find(|own| own["name"] == name).unwrap();
+    assert_eq!(metric("toolcrib.calls")["sum"]["isMonotonic"], true);
+    let spread = &metric("toolcrib.call.duration")["histogram"]["dataPoints"][0];
+    let (buckets, bounds) = (&spread["bucketCounts"], &spread["explicitBounds"]);
+    assert_eq!(buckets.as_array().unwrap().len(), bounds.as_array().unwrap().len() + 1);
+}
+
 #[test]
 fn a_call_is_a_span_between_its_client_and_its_server() {
     let collector = Listener::start(fine);
@@ -136,16 +150,28 @@ fn a_call_is_a_span_between_its_client_and_its_server() {
     assert!(spans.iter().all(|span| span["traceId"] != "1".repeat(32)));
     let messages = collector.heard();
     assert!(messages.iter().all(|heard| heard.header("x-collector") == Some("plain")));
-    let figures = messages.iter().rev().find(|heard| heard.path == "/v1/metrics").unwrap().json();
-    let figures = &figures["resourceMetrics"][0];
-    let service = json!({ "key": "service.name", "value": { "stringValue": "t" } });
-    assert_eq!(figures["resource"]["attributes"][0], service);
-    let metrics = figures["scopeMetrics"][0]["metrics"].as_array().unwrap();
-    let metric = |name: &str| metrics.iter().find(|own| own["name"] == name).unwrap();
-    assert_eq!(metric("toolcrib.calls")["sum"]["isMonotonic"], true);
-    let spread = &metric("toolcrib.call.duration")["histogram"]["dataPoints"][0];
-    let (buckets, bounds) = (&spread["bucketCounts"], &spread["explicitBounds"]);
-    assert_eq!(buckets.as_array().unwrap().len(), bounds.as_array().unwrap().len() + 1);
+    figures_are_good(&messages);
+}
+
+#[test]
+fn a_call_has_the_name_that_its_model_gave_it_and_no_other() {
+    let collector = Listener::start(fine);
+    let api = Listener::start(fine);
+    let mut serving = serving(&api, &format!("[telemetry]\notlp = \"{}\"\n", collector.url));
+    let named = json!({ "id": "of_the_model", "name": "e__meta", "arguments": {} });
+    serving.call(&json!({ "calls": [named, { "name": "nothing" }] }));
+    over_mcp(&serving);
+    serving.signal("TERM");
+    assert_eq!(serving.child.wait().unwrap().code(), Some(0));
+    let spans = spans(&collector);
+    let is_call = |span: &&Value| span["name"].as_str().unwrap().starts_with("execute_tool");
+    let calls: Vec<_> = spans.iter().filter(is_call).collect();
+    let texts = |key: &str| -> Vec<_> {
+        let all = calls.iter().map(|span| &attribute(span, key)["stringValue"]);
+        all.filter(|text| text.is_string()).collect()
+    };
+    assert_eq!(texts("gen_ai.tool.call.id"), ["of_the_model"]);
+    assert_eq!(texts("toolcrib.call").len(), 3);
 }
 
 #[test]
