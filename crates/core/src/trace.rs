@@ -37,6 +37,11 @@ impl Trace {
         Self { span: number_of_its_own(), parent: Some(self.span), ..self }
     }
 
+    /// Whether both are of one trace.
+    pub fn is_with(self, other: Self) -> bool {
+        self.id == other.id
+    }
+
     /// Reads a `traceparent`; `None`: it is none, and a trace of one's own begins.
     pub fn parse(header: &str) -> Option<Self> {
         let mut parts = header.split('-');

@@ -8,6 +8,7 @@ pub(crate) mod family;
 mod figures;
 mod library;
 pub(crate) mod log;
+mod operations;
 pub(crate) mod prometheus;
 mod recent;
 mod spans;
@@ -20,6 +21,7 @@ use toolcrib::store::Store;
 use toolcrib::{BoxFuture, CallKey, Decided, LedgerError, Over, Progress, Returned, Witness};
 
 pub(crate) use figures::Figures;
+pub(crate) use operations::{Failure, Served, Told};
 pub(crate) use recent::{Recent, cut};
 pub(crate) use spans::{Span, Spans};
 
@@ -88,6 +90,7 @@ impl Witness for Telemetry {
     }
 
     fn returned(&self, errand: Returned<'_>) {
+        self.figures.operations.returned(&errand);
         if let Some(spans) = &self.spans {
             spans.add(|| Span::of_errand(&errand, SystemTime::now()));
         }

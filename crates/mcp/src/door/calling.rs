@@ -61,9 +61,11 @@ pub(super) fn digest(tool: &str, arguments: Option<&Value>) -> Arc<str> {
     BASE64_URL_SAFE_NO_PAD.encode(digest).into()
 }
 
-/// Where a call stands that says so itself: its client knows better than what lies between us.
+/// Where a call stands that says so itself: its client knows better than what lies between us, save
+/// whoever heard it before us and made a step of it in the same trace.
 pub(super) fn traced(own: Trace, said: Option<&str>) -> Trace {
-    if own.goes_on() { said.and_then(Trace::parse).unwrap_or(own) } else { own }
+    let said = said.filter(|_| own.goes_on()).and_then(Trace::parse);
+    said.filter(|said| !said.is_with(own)).unwrap_or(own)
 }
 
 /// Answers one `tools/call`, with what is told and asked on the way.

@@ -1,6 +1,9 @@
 //! `/mcp` and `/mcp/{profile}`: the door of the Model Context Protocol, behind the same check of
 //! who asks.
 
+mod operation;
+mod watched;
+
 use std::sync::Arc;
 
 use http::request::Parts;
@@ -21,20 +24,24 @@ use super::keys::lacking;
 use super::problem::Problem;
 use super::rest::tickets::{decides, enters, recorded};
 use super::routes::Answered;
+use operation::Operation;
+use watched::Watched;
 
 pub(crate) fn enter(asked: Asked) -> Answered {
     Box::pin(async move {
         let profile = asked.segments.first().map(String::as_str);
         asked.permit(profile)?;
         further(&asked, profile)?;
+        let operation = Operation::begin(&asked);
         let Asked { house, method, uri, caller, segments, headers, body, trace, .. } = asked;
         let mut request = Request::new(body);
         *request.method_mut() = method;
         *request.uri_mut() = uri;
         *request.headers_mut() = headers;
         let profile = segments.into_iter().next();
+        let trace = operation.as_ref().and_then(Operation::trace).unwrap_or(trace);
         let guest = Guest { caller, profile, trace: Some(trace) };
-        let reply = house.mcp.answer(guest, request).await;
+        let reply = Watched::of(house.mcp.answer(guest, request).await, operation);
         Ok(reply.map(|body| body.map_err(Into::into).boxed_unsync()))
     })
 }

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use toolcrib::config::LogLevel;
 use toolcrib::egress::{Body, Request};
 
-use super::family::{BOUNDS, Family, Kind, Point, Value as Figure};
+use super::family::{Family, Kind, Point, Value as Figure};
 use super::spans::{Spans, attributes_of, nanoseconds};
 use super::{Telemetry, log};
 use crate::http::house::House;
@@ -187,7 +187,7 @@ fn point(point: &Point, began: &str, now: &str) -> Value {
             fields.insert("count".to_owned(), count.to_string().into());
             fields.insert("sum".to_owned(), json!(spread.sum));
             fields.insert("bucketCounts".to_owned(), json!(buckets));
-            fields.insert("explicitBounds".to_owned(), json!(BOUNDS));
+            fields.insert("explicitBounds".to_owned(), json!(spread.bounds));
         }
     }
     data

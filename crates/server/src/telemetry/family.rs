@@ -30,19 +30,33 @@ pub(crate) enum Value {
 }
 
 /// Upper bounds of the buckets, in seconds; one more bucket holds what is beyond.
-pub(crate) const BOUNDS: [f64; 14] =
-    [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0, 300.0];
+pub(crate) type Bounds = [f64; 14];
+
+const OURS: &Bounds =
+    &[0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0, 300.0];
 
 /// How durations spread, each bucket by itself.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Spread {
-    pub(crate) buckets: [u64; BOUNDS.len() + 1],
+    pub(crate) bounds: &'static Bounds,
+    pub(crate) buckets: [u64; OURS.len() + 1],
     pub(crate) sum: f64,
 }
 
+impl Default for Spread {
+    fn default() -> Self {
+        Self::within(OURS)
+    }
+}
+
 impl Spread {
+    pub(crate) fn within(bounds: &'static Bounds) -> Self {
+        Self { bounds, buckets: Default::default(), sum: 0.0 }
+    }
+
     pub(crate) fn add(&mut self, seconds: f64) {
-        let place = BOUNDS.iter().position(|bound| seconds <= *bound).unwrap_or(BOUNDS.len());
+        let bounds = self.bounds;
+        let place = bounds.iter().position(|bound| seconds <= *bound).unwrap_or(bounds.len());
         if let Some(bucket) = self.buckets.get_mut(place) {
             *bucket += 1;
         }

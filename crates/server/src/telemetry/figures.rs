@@ -10,6 +10,7 @@ use foldhash::fast::RandomState;
 use toolcrib::{ErrorKind, Over, SourceId, ToolName, ToolOutcome};
 
 use super::family::{Family, Spread, Value};
+use super::operations::Operations;
 
 /// Tools that are counted each by itself; the rest is counted together.
 const MOST_TOOLS: usize = 1000;
@@ -24,6 +25,7 @@ pub(crate) struct Figures {
     calls: Mutex<Calls>,
     requests: Mutex<BTreeMap<(&'static str, &'static str, u16), u64>>,
     durations: Mutex<Spread>,
+    pub(crate) operations: Operations,
     under_way: AtomicU64,
 }
 
@@ -36,14 +38,14 @@ struct Calls {
     /// Of sources beyond those.
     rest: OfSource,
     waited: Spread,
-    unknown: u64,
-}
 }
 
 /// Of calls that were sent to a source.
 #[derive(Default)]
 struct OfSource {
     ran: Spread,
+    unknown: u64,
+}
 
 /// One word for how a call ended: the kind of the failure where it failed.
 pub(crate) fn outcome(outcome: &ToolOutcome) -> &'static str {
@@ -119,6 +121,7 @@ impl Figures {
         let under_way = self.under_way.load(Ordering::Relaxed);
         let gauge = Family::gauge("toolcrib.requests.in_flight", "Requests under way.");
         families.extend([requests, took, gauge.count(&[], under_way)]);
+        families.extend(self.operations.families());
         families
     }
 }

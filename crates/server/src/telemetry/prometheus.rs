@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::family::{BOUNDS, Family, Kind, Point, Spread, Value};
+use super::family::{Family, Kind, Point, Spread, Value};
 
 pub(crate) const MEDIA: &str = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -44,7 +44,7 @@ fn write(text: &mut String, name: &str, point: &Point) {
 }
 
 fn write_spread(text: &mut String, name: &str, point: &Point, spread: &Spread) {
-    let bounds = BOUNDS.iter().map(ToString::to_string).chain(["+Inf".to_owned()]);
+    let bounds = spread.bounds.iter().map(ToString::to_string).chain(["+Inf".to_owned()]);
     let mut below = 0;
     for (bound, count) in bounds.zip(spread.buckets) {
         below += count;
@@ -58,7 +58,7 @@ fn labels(point: &Point, bound: Option<&str>) -> String {
     let own = point.labels.iter().map(|(name, value)| (*name, value.as_str()));
     let all: Vec<_> = own
         .chain(bound.map(|bound| ("le", bound)))
-        .map(|(name, value)| format!("{name}=\"{}\"", escaped(value)))
+        .map(|(name, value)| format!("{}=\"{}\"", name.replace('.', "_"), escaped(value)))
         .collect();
     if all.is_empty() { String::new() } else { format!("{{{}}}", all.join(",")) }
 }

@@ -12,6 +12,7 @@ use toolcrib::egress::{Egress, Network};
 use toolcrib::{Over, Returned, ToolOutcome, Trace};
 
 use super::figures::outcome;
+use super::operations::{Failure, Served, Told};
 use super::recent::cut;
 
 /// Spans that wait; those beyond are counted and left out.
@@ -132,6 +133,37 @@ impl Span {
         let attributes = [errand.notes, &ours].concat();
         let (name, failed) = ((cut(errand.name), CLIENT), errand.error.is_some());
         Self::new(errand.trace, name, (end, errand.took), &attributes, failed)
+    }
+
+    /// `{method} {target}`, of what a client of MCP asks for.
+    pub(crate) fn of_operation(served: &Served, told: &Told, took: Duration) -> Option<Self> {
+        let Served { method, tool, revision, failure } = served;
+        let name = match tool {
+            Some(target) => format!("{method} {target}"),
+            None => (*method).to_owned(),
+        };
+        let named = |by: &str| told.name.as_ref().filter(|_| *method == by);
+        let attributes = [
+            ("mcp.method.name", json!(method)),
+            ("mcp.protocol.version", json!(revision)),
+            ("mcp.session.id", json!(told.session)),
+            ("gen_ai.operation.name", json!(named("tools/call").map(|_| "execute_tool"))),
+            ("gen_ai.tool.name", json!(named("tools/call"))),
+            ("gen_ai.prompt.name", json!(named("prompts/get"))),
+            ("jsonrpc.request.id", json!(told.id)),
+            ("network.transport", json!("tcp")),
+            ("network.protocol.name", json!("http")),
+            ("error.type", json!(failure.map(Failure::word))),
+            ("rpc.response.status_code", json!(failure.and_then(Failure::code))),
+        ];
+        let name = (name, SERVER);
+        let times = (SystemTime::now(), took);
+        let mut span = Self::new(told.trace, name, times, &attributes, failure.is_some())?;
+        if let (Some(carrier), Some(fields)) = (told.carrier, span.0.as_object_mut()) {
+            let link = json!([{ "traceId": carrier.trace_id(), "spanId": carrier.span_id() }]);
+            fields.insert("links".to_owned(), link);
+        }
+        Some(span)
     }
 
     /// `{method} {route}`.

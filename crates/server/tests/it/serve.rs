@@ -34,6 +34,7 @@ mod meaning;
 mod named;
 mod narrow;
 mod near;
+mod operations;
 mod oracle;
 mod places;
 mod plans;

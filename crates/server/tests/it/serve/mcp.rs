@@ -12,7 +12,7 @@ use crate::process::Folder;
 
 const ACCEPT: &str = "Accept: application/json, text/event-stream";
 
-fn post(serving: &Serving, path: &str, lines: &[&str], body: &Value) -> Answer {
+pub(super) fn post(serving: &Serving, path: &str, lines: &[&str], body: &Value) -> Answer {
     let token = bearer(&serving.token);
     let lines = [lines, &[&token, ACCEPT, "Content-Type: application/json"]].concat();
     serving.send(&head("POST", path, serving, &lines), &body.to_string())

@@ -1,0 +1,174 @@
+//! What a client asks for at the door of the Model Context Protocol as one operation, by the
+//! conventions of OpenTelemetry: a span within that of the client, and a figure.
+//!
+//! What they have and is not told here: `mcp.resource.uri`, which may hold arguments. Of
+//! `mcp.session.id` a digest is told, since the id itself opens the session to its caller.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Instant;
+
+use http::{HeaderMap, Method};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
+use toolcrib::{ToolName, Trace};
+
+use crate::http::asked::Asked;
+use crate::http::house::House;
+use crate::telemetry::{Failure, Served, Span, Told, cut};
+
+/// Of the protocol in all revisions; what listens for ever is none that takes its time.
+const METHODS: [&str; 19] = [
+    "tools/call",
+    "tools/list",
+    "prompts/get",
+    "prompts/list",
+    "resources/read",
+    "resources/list",
+    "resources/templates/list",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "completion/complete",
+    "logging/setLevel",
+    "initialize",
+    "ping",
+    "server/discover",
+    "tasks/get",
+    "tasks/update",
+    "tasks/cancel",
+    "notifications/initialized",
+    "notifications/cancelled",
+];
+const LISTENS: &str = "subscriptions/listen";
+/// A method that is none of the protocol.
+const OTHER: &str = "_OTHER";
+const REVISIONS: [&str; 4] = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
+
+/// An operation under way. It is over when it is dropped.
+pub(super) struct Operation {
+    house: Arc<House>,
+    began: Instant,
+    served: Served,
+    /// Where a trace of it is recorded.
+    told: Option<Box<Told>>,
+    pub(super) answered: bool,
+    /// Of an answer that says that it is none.
+    pub(super) status: Option<u16>,
+}
+
+/// A message, as far as it is looked at. What is wrong with one is for the door to say.
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    method: Option<&'a RawValue>,
+    #[serde(borrow)]
+    params: Option<Params<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+struct Params<'a> {
+    #[serde(borrow)]
+    name: Option<&'a RawValue>,
+    #[serde(borrow, rename = "_meta")]
+    meta: Option<Meta<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Meta<'a> {
+    #[serde(borrow)]
+    traceparent: Option<&'a RawValue>,
+}
+
+impl Operation {
+    /// What a request begins; `None`: it asks for nothing that ends, or nobody can read it.
+    pub(super) fn begin(asked: &Asked) -> Option<Self> {
+        if asked.method != Method::POST {
+            return None;
+        }
+        let house = Arc::clone(&asked.house);
+        let ((method, name), told) = read(asked)?;
+        if method == LISTENS {
+            return None;
+        }
+        let method = METHODS.into_iter().find(|known| *known == method).unwrap_or(OTHER);
+        let called = name.as_deref().filter(|_| method == "tools/call");
+        let tool = called.and_then(|name| tool(&house, name));
+        let revision = sent(asked, "mcp-protocol-version");
+        let revision = REVISIONS.into_iter().find(|known| Some(*known) == revision);
+        let served = Served { method, tool, revision, failure: None };
+        let told = told.map(Box::new);
+        Some(Self { house, began: Instant::now(), served, told, answered: false, status: None })
+    }
+
+    /// The place of what is done for it.
+    pub(super) fn trace(&self) -> Option<Trace> {
+        self.told.as_ref().map(|told| told.trace)
+    }
+
+    pub(super) fn fails(&mut self, failure: Failure) {
+        self.served.failure.get_or_insert(failure);
+    }
+}
+
+impl Drop for Operation {
+    fn drop(&mut self) {
+        if let Some(status) = self.status {
+            self.fails(Failure::Status(status));
+        } else if !self.answered {
+            self.fails(Failure::Cancelled);
+        }
+        let (took, telemetry) = (self.began.elapsed(), &self.house.telemetry);
+        if let (Some(spans), Some(told)) = (&telemetry.spans, self.told.take()) {
+            spans.add(|| Span::of_operation(&self.served, &told, took));
+        }
+        telemetry.figures.operations.served(self.served.clone(), took);
+    }
+}
+
+fn sent<'a>(asked: &'a Asked, header: &str) -> Option<&'a str> {
+    asked.headers.get(header)?.to_str().ok()
+}
+
+/// A method and the name of what it is about.
+type Words<'a> = (Cow<'a, str>, Option<Cow<'a, str>>);
+
+/// What is asked for, and what a span says besides.
+fn read(asked: &Asked) -> Option<(Words<'_>, Option<Told>)> {
+    let traces = asked.house.telemetry.spans.is_some();
+    // Without traces the headers say enough, and the body is not read once more.
+    if let (Some(method), false) = (sent(asked, "mcp-method"), traces) {
+        return Some(((method.into(), sent(asked, "mcp-name").map(Into::into)), None));
+    }
+    let message: Message<'_> = serde_json::from_slice(&asked.body).ok()?;
+    let method = text(message.method?)?;
+    let params = message.params.unwrap_or_default();
+    let name = params.name.and_then(text);
+    let place = params.meta.and_then(|meta| text(meta.traceparent?));
+    let told = traces.then(|| Told {
+        id: message.id.map(|id| cut(&text(id).unwrap_or(id.get().into()))),
+        name: name.as_deref().map(cut),
+        session: session(&asked.headers),
+        ..Told::at(asked.trace, place.as_deref())
+    });
+    Some(((method, name), told))
+}
+
+/// A tool that some caller may have: what is no tool's is anybody's.
+fn tool(house: &House, name: &str) -> Option<ToolName> {
+    Some(house.live.crib().catalog().get(name)?.spec.name.clone())
+}
+
+fn session(headers: &HeaderMap) -> Option<String> {
+    let id = headers.get("mcp-session-id")?;
+    let digest: [u8; 32] = Sha256::digest(id.as_bytes()).into();
+    Some(format!("{:016x}", u64::from_be_bytes(*digest.first_chunk()?)))
+}
+
+/// What a JSON text says; `None`: it is none.
+fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
+    let inner = raw.get().strip_prefix('"')?.strip_suffix('"')?;
+    if inner.contains('\\') { serde_json::from_str(raw.get()).ok() } else { Some(inner.into()) }
+}
