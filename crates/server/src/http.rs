@@ -20,6 +20,7 @@ pub(crate) mod mcp;
 mod metadata;
 pub(crate) mod names;
 pub(crate) mod openapi;
+pub(crate) mod peers;
 mod plans;
 mod porch;
 mod problem;

@@ -24,6 +24,8 @@ pub struct Bounds {
     pub stall: Duration,
     /// Connections at the same time; `None`: as many as fit.
     pub connections: Option<usize>,
+    /// Connections of one peer at the same time; `None`: a quarter of all.
+    pub connections_per_peer: Option<usize>,
     /// Requests at the same time.
     pub requests: usize,
     /// Requests of one caller at the same time.
@@ -60,6 +62,7 @@ impl Default for Bounds {
             patience: Duration::from_mins(5),
             tasks: 1_000,
             task_after: Duration::from_secs(2),
+            connections_per_peer: None,
             task_life: Duration::from_mins(30),
         }
     }
@@ -92,6 +95,8 @@ impl Check<'_, '_, '_> {
         let mut time = |text, key, default| self.timeout(text, &place.key(key)).unwrap_or(default);
         Bounds {
             body,
+        let per_peer = raw.connections_per_peer;
+        let connections_per_peer = per_peer.map(|own| count(Some(own), "connections_per_peer", 0));
             head,
             headers,
             head_time: time(raw.head_time.as_ref(), "head_time", default.head_time),
@@ -110,3 +115,4 @@ impl Check<'_, '_, '_> {
         }
     }
 }
+            connections_per_peer,

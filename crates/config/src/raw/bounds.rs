@@ -26,6 +26,10 @@ pub(crate) struct Bounds {
     /// Connections at the same time, four fifths of the open files that the system allows at the
     /// most. 4096, or as many as fit, if not set.
     pub(crate) connections: Option<u32>,
+    /// Connections of one address at the same time, or of one network of IPv6 (`/64`); those of the
+    /// proxies in `behind_proxy` do not count. A quarter of `connections` if not set, and this
+    /// machine may have all then.
+    pub(crate) connections_per_peer: Option<u32>,
     /// Requests at the same time. 1024 if not set.
     pub(crate) requests: Option<u32>,
     /// Requests of one caller at the same time. 64 if not set.

@@ -24,6 +24,7 @@ use crate::http::accept::{self, Door};
 use crate::http::house::House;
 use crate::http::keys::Guard;
 use crate::http::names::Names;
+use crate::http::peers::Peers;
 use crate::http::workers::Workers;
 use crate::telemetry::{Telemetry, log};
 
@@ -68,7 +69,8 @@ impl Near {
         house.started.store(true, Ordering::Relaxed);
         let (stop, now) = (house.stop.clone(), CancellationToken::new());
         let ends = (stop.clone(), now.clone());
-        let door = Door { listener, most: MOST, proxies: Vec::new(), tls: None };
+        let peers = Arc::new(Peers::new(None, MOST));
+        let door = Door { listener, most: MOST, peers, proxies: Vec::new(), tls: None };
         let serving = tokio::spawn(async move {
             accept::serve(door, house, &mut Workers::here(), ends, tell).await;
         });

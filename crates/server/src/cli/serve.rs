@@ -29,6 +29,7 @@ use crate::http::accept::{self, Door, most_connections};
 use crate::http::house::House;
 use crate::http::keys::Guard;
 use crate::http::names::Names;
+use crate::http::peers::Peers;
 use crate::http::workers::Workers;
 use crate::secrets;
 use crate::sources::{self, Sources};
@@ -82,7 +83,9 @@ pub(super) fn serve(global: &Global, output: &Output, words: &ServeWords) -> Res
             Arc::clone(&telemetry),
         ));
         let proxies = file.checked.front.proxies.clone();
-        let door = Door { listener, most, proxies, tls };
+        let per_peer = file.checked.bounds.connections_per_peer;
+        let peers = Arc::new(Peers::new(per_peer, most));
+        let door = Door { listener, most, peers, proxies, tls };
         run(door, house, &mut workers, follow::Outside { file, folder }, output).await
     });
     runtime.block_on(stop(&sources, store.as_ref()));

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
@@ -15,6 +15,8 @@ use tokio_util::task::TaskTracker;
 use toolcrib::egress::Target;
 
 use super::house::House;
+use super::peers::{Comes, Held, Peers};
+use super::porch::Why;
 use super::workers::Workers;
 use super::{connection, porch};
 
@@ -30,6 +32,7 @@ pub(crate) struct Door {
     pub(crate) listener: TcpListener,
     /// Connections at the same time.
     pub(crate) most: usize,
+    pub(crate) peers: Arc<Peers>,
     /// From which connections are taken, beside this machine; empty: from everywhere.
     pub(crate) proxies: Vec<Target>,
     /// `None`: requests come as they are.
@@ -37,6 +40,29 @@ pub(crate) struct Door {
 }
 
 impl Door {
+    /// The places that one more connection of a peer takes, or why it is turned away; `None`: its
+    /// peer was told so often enough.
+    fn enters(
+        &self,
+        room: &Arc<Semaphore>,
+        peer: SocketAddr,
+    ) -> Result<(OwnedSemaphorePermit, Held), Option<(Why, Held)>> {
+        // Behind proxies everybody comes from them.
+        let comes = if self.proxies.is_empty() {
+            self.peers.comes(peer.ip())
+        } else {
+            Comes::In(Held::uncounted())
+        };
+        match comes {
+            Comes::Away => Err(None),
+            Comes::TooMany(held) => Err(Some((Why::TooMany, held))),
+            Comes::In(held) => match Arc::clone(room).try_acquire_owned() {
+                Ok(place) => Ok((place, held)),
+                Err(_) => Err(Some((Why::Full, held))),
+            },
+        }
+    }
+
     fn admits(&self, peer: SocketAddr) -> bool {
         let address = peer.ip().to_canonical();
         let is_proxy = |proxy: &Target| proxy.contains(address, peer.port());
@@ -87,27 +113,28 @@ pub(crate) async fn serve(
         let Some((spot, accepted)) = taken else { break };
         match accepted {
             Ok((_, peer)) if !door.admits(peer) => {}
-            Ok((stream, _)) => {
+            Ok((stream, peer)) => {
                 pause = FIRST_PAUSE;
-                let Ok(place) = Arc::clone(&room).try_acquire_owned() else {
-                    house.turned_away();
-                    let tls = door.tls.clone();
-                    if tls.is_none() || greeter.greets_one_more() {
-                        connections.spawn(async move {
-                            let _spot = spot;
-                            porch::turn_away(stream, tls).await;
-                        });
+                let tls = door.tls.clone();
+                let places = match door.enters(&room, peer) {
+                    Ok(places) => places,
+                    Err(None) => continue,
+                    Err(Some((why, held))) => {
+                        house.turned_away(why);
+                        if tls.is_none() || greeter.greets_one_more() {
+                            let telling = porch::turn_away(stream, tls, why, (spot, held));
+                            connections.spawn(telling);
+                        }
+                        continue;
                     }
-                    continue;
                 };
                 // It is given to the driver of the thread that serves it.
                 let (Some(worker), Ok(stream)) = (workers.next(), stream.into_std()) else {
                     continue;
                 };
                 let (house, now, stop) = (Arc::clone(&house), now.clone(), stop.clone());
-                let tls = door.tls.clone();
                 let serving = async move {
-                    let _place = place;
+                    let _places = places;
                     let Ok(stream) = TcpStream::from_std(stream) else { return };
                     now.run_until_cancelled(connection::serve(stream, house, tls, stop)).await;
                 };
@@ -115,7 +142,7 @@ pub(crate) async fn serve(
             }
             Err(error) if is_of_the_peer(error.kind()) => {}
             Err(error) => {
-                house.turned_away();
+                house.turned_away(Why::Full);
                 // No file is left, say: to try at once would only burn time.
                 if pause == FIRST_PAUSE {
                     tell(&format!("cannot take connections now: {error}"));

@@ -15,6 +15,7 @@ use super::keys::Guard;
 use super::mcp::Shown;
 use super::names::Names;
 use super::plans::Plans;
+use super::porch::Why;
 use super::running::Running;
 use crate::telemetry::Telemetry;
 
@@ -86,8 +87,11 @@ impl House {
         }
     }
 
-    /// Notes that a peer found no room.
-    pub(crate) fn turned_away(&self) {
+    /// Notes that a peer found no room; one that has enough of it does not mean that there is none.
+    pub(crate) fn turned_away(&self, why: Why) {
+        if matches!(why, Why::TooMany) {
+            return;
+        }
         *self.no_room.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 

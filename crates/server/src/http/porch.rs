@@ -41,31 +41,70 @@ impl Greeter {
     }
 }
 
-/// Answers whatever was asked with the one answer there is, and hangs up.
-pub(crate) async fn turn_away(stream: TcpStream, tls: Option<TlsAcceptor>) {
+/// Why a peer finds no room.
+#[derive(Clone, Copy)]
+pub(crate) enum Why {
+    /// All connections are taken.
+    Full,
+    /// Those that one peer may have.
+    TooMany,
+}
+
+impl Why {
+    /// The first line, the title and the detail.
+    fn words(self) -> (Kind, [&'static str; 3]) {
+        match self {
+            Self::Full => (
+                Kind::Unavailable,
+                [
+                    "503 Service Unavailable",
+                    "Not possible now",
+                    "as many connections are open as there is room for: come again",
+                ],
+            ),
+            Self::TooMany => (
+                Kind::TooMany,
+                [
+                    "429 Too Many Requests",
+                    "Too many requests at the same time",
+                    "this address has as many connections open as one may have: use those, or end one",
+                ],
+            ),
+        }
+    }
+}
+
+/// Answers whatever was asked with the one answer there is, and hangs up. `_places`: what it takes
+/// meanwhile.
+pub(crate) async fn turn_away<P>(
+    stream: TcpStream,
+    tls: Option<TlsAcceptor>,
+    why: Why,
+    _places: P,
+) {
     let told = async {
         match tls {
-            None => tell(stream).await,
-            Some(tls) => tell(tls.accept(stream).await?).await,
+            None => tell(stream, why).await,
+            Some(tls) => tell(tls.accept(stream).await?, why).await,
         }
     };
     // A peer that does not ask is let go like one that does not listen.
     let _ = timeout(PATIENCE, told).await;
 }
 
-async fn tell(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> std::io::Result<()> {
+async fn tell(mut stream: impl AsyncRead + AsyncWrite + Unpin, why: Why) -> std::io::Result<()> {
     let mut seen = Vec::new();
     while !seen.windows(4).any(|end| end == b"\r\n\r\n") && seen.len() < GLANCE {
         if stream.read_buf(&mut seen).await? == 0 {
             return Ok(());
         }
     }
-    let problem = format!(
-        r#"{{"type":"{}","title":"Not possible now","status":503,"detail":"as many connections are open as there is room for: come again"}}"#,
-        Kind::Unavailable.uri()
-    );
+    let (kind, [line, title, detail]) = why.words();
+    let (uri, status) = (kind.uri(), line.split(' ').next().unwrap_or_default());
+    let problem =
+        format!(r#"{{"type":"{uri}","title":"{title}","status":{status},"detail":"{detail}"}}"#);
     let answer = format!(
-        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/problem+json\r\n\
+        "HTTP/1.1 {line}\r\ncontent-type: application/problem+json\r\n\
          retry-after: 1\r\ncache-control: no-store\r\nconnection: close\r\n\
          content-length: {}\r\n\r\n{problem}",
         problem.len()

@@ -226,6 +226,37 @@ fn there_are_as_many_connections_as_are_set_and_others_are_told() {
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
 }
 
+#[test]
+fn one_peer_has_as_many_connections_as_are_set_and_is_told() {
+    // Who asks whether there is room is a peer too, and it comes from here.
+    let (serving, _upstream) = serving("connections = 8\nconnections_per_peer = 4");
+    let ready = || serving.send(&head("GET", "/readyz", &serving, &[]), "");
+    assert!(eventually(|| ready().status == 200));
+    let nap = || nap(&serving, &serving.token, 30_000);
+    let [first, _second, _third, _fourth] = fill(nap, || ready().problem() == "429 too-many");
+    let refused = ready();
+    assert!(is_told_when_to_come(&refused) && refused.body.contains("this address"), "{refused:?}");
+    let question = head("GET", "/readyz", &serving, &["Connection: close"]) + "\r\n";
+    let mut other = connect_from([127, 0, 0, 2], &serving);
+    other.write_all(question.as_bytes()).unwrap();
+    assert_eq!(answer(other).status, 200);
+    drop(first);
+    assert!(eventually(|| ready().status == 200));
+}
+
+/// Another address of this machine is another peer.
+fn connect_from(address: [u8; 4], serving: &Serving) -> TcpStream {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+    runtime.block_on(async {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.bind((address, 0).into()).unwrap();
+        let stream = socket.connect(serving.address.parse().unwrap()).await.unwrap();
+        let stream = stream.into_std().unwrap();
+        stream.set_nonblocking(false).unwrap();
+        stream
+    })
+}
+
 fn greet(serving: &Serving) -> Answer {
     let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {},
