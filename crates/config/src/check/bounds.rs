@@ -32,6 +32,10 @@ pub struct Bounds {
     pub per_caller: usize,
     /// Sessions of older MCP clients at the same time.
     pub sessions: usize,
+    /// Those of one caller.
+    pub sessions_per_caller: usize,
+    /// How long one lives of which nothing is heard.
+    pub session_life: Duration,
     /// MCP calls that wait for a person at the same time.
     pub waiting: usize,
     /// How long such a call waits.
@@ -44,6 +48,9 @@ pub struct Bounds {
     pub task_life: Duration,
 }
 
+/// One caller has one share of so many where nothing else is said.
+const SHARES: usize = 4;
+
 impl Default for Bounds {
     fn default() -> Self {
         Self {
@@ -55,14 +62,16 @@ impl Default for Bounds {
             body_time: Duration::from_mins(1),
             stall: Duration::from_secs(30),
             connections: None,
+            connections_per_peer: None,
             requests: 1024,
             per_caller: 64,
             sessions: 10_000,
+            sessions_per_caller: 10_000 / SHARES,
+            session_life: Duration::from_mins(5),
             waiting: 1_000,
             patience: Duration::from_mins(5),
             tasks: 1_000,
             task_after: Duration::from_secs(2),
-            connections_per_peer: None,
             task_life: Duration::from_mins(30),
         }
     }
@@ -86,17 +95,19 @@ impl Check<'_, '_, '_> {
             number.map_or(default, |number| usize::try_from(number).unwrap_or(usize::MAX))
         };
         let connections = raw.connections.map(|number| count(Some(number), "connections", 0));
+        let per_peer = raw.connections_per_peer;
+        let connections_per_peer = per_peer.map(|own| count(Some(own), "connections_per_peer", 0));
         let headers = count(raw.headers, "headers", default.headers);
         let requests = count(raw.requests, "requests", default.requests);
         let per_caller = count(raw.per_caller, "per_caller", default.per_caller);
         let sessions = count(raw.sessions, "sessions", default.sessions);
+        let share = (sessions / SHARES).max(1);
+        let sessions_per_caller = count(raw.sessions_per_caller, "sessions_per_caller", share);
         let waiting = count(raw.waiting, "waiting", default.waiting);
         let tasks = count(raw.tasks, "tasks", default.tasks);
         let mut time = |text, key, default| self.timeout(text, &place.key(key)).unwrap_or(default);
         Bounds {
             body,
-        let per_peer = raw.connections_per_peer;
-        let connections_per_peer = per_peer.map(|own| count(Some(own), "connections_per_peer", 0));
             head,
             headers,
             head_time: time(raw.head_time.as_ref(), "head_time", default.head_time),
@@ -104,9 +115,12 @@ impl Check<'_, '_, '_> {
             body_time: time(raw.body_time.as_ref(), "body_time", default.body_time),
             stall: time(raw.stall.as_ref(), "stall", default.stall),
             connections,
+            connections_per_peer,
             requests,
             per_caller,
             sessions,
+            sessions_per_caller,
+            session_life: time(raw.session_life.as_ref(), "session_life", default.session_life),
             waiting,
             patience: time(raw.patience.as_ref(), "patience", default.patience),
             tasks,
@@ -115,4 +129,3 @@ impl Check<'_, '_, '_> {
         }
     }
 }
-            connections_per_peer,

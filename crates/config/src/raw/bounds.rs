@@ -36,6 +36,10 @@ pub(crate) struct Bounds {
     pub(crate) per_caller: Option<u32>,
     /// Sessions of older MCP clients at the same time. 10000 if not set.
     pub(crate) sessions: Option<u32>,
+    /// Those of one caller. A quarter of `sessions` if not set.
+    pub(crate) sessions_per_caller: Option<u32>,
+    /// How long such a session lives of which nothing is heard. `5m` if not set.
+    pub(crate) session_life: Option<PauseText>,
     /// MCP calls that wait for the answer of a person at the same time. 1000 if not set.
     pub(crate) waiting: Option<u32>,
     /// How long such a call waits. `5m` if not set.

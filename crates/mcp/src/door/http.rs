@@ -229,7 +229,7 @@ impl Inner {
         let session = request.headers().get(SESSION).and_then(|id| id.to_str().ok());
         let begins = |message: &Value| message.get("method").is_some_and(|is| is == "initialize");
         match (&message, session) {
-            (Some(message), None) if begins(message) => self.room_for_one_more()?,
+            (Some(message), None) if begins(message) => self.room_for_one_more(&entrance.caller)?,
             (Some(message), Some(session)) if begins(message) => self.sessions.is_of(session, None),
             (Some(message), Some(session)) => {
                 // The SDK does not know of the request, or knew of it before it gave its place up.
@@ -256,6 +256,7 @@ impl Inner {
         }
         if let Some(session) = response.headers().get(SESSION).and_then(|id| id.to_str().ok()) {
             let Entrance { caller, profile, .. } = &entrance;
+            self.sessions.belongs(session, caller);
             let sealed = self.seal.put(session, caller, profile.as_deref());
             let sealed = HeaderValue::from_str(&sealed);
             let sealed = sealed.map_err(|_| (StatusCode::INTERNAL_SERVER_ERROR, "no session"))?;
@@ -284,11 +285,17 @@ impl Inner {
         Ok(Some(opened.conversation))
     }
 
-    fn room_for_one_more(&self) -> Result<(), Refusal> {
-        if self.sessions.count() < self.room.settings.most_sessions {
-            return Ok(());
+    fn room_for_one_more(&self, caller: &Caller) -> Result<(), Refusal> {
+        let settings = &self.room.settings;
+        if self.sessions.count() >= settings.most_sessions {
+            let told = "too many sessions are open: try again later";
+            return Err((StatusCode::SERVICE_UNAVAILABLE, told));
         }
-        Err((StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open: try again later"))
+        if self.sessions.of(caller) >= settings.sessions_per_caller {
+            let told = "this caller has as many sessions open as one may have: end one of them";
+            return Err((StatusCode::TOO_MANY_REQUESTS, told));
+        }
+        Ok(())
     }
 }
 
@@ -321,7 +328,7 @@ fn said((status, told): (StatusCode, &str), code: i32) -> Response {
     let error = json!({ "code": code, "message": told });
     let body = json!({ "jsonrpc": "2.0", "id": null, "error": error });
     let mut response = (status, axum::Json(body)).into_response();
-    if status == StatusCode::SERVICE_UNAVAILABLE {
+    if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
     }
     response

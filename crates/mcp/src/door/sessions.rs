@@ -21,7 +21,7 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::{SessionId, SessionManager as _};
 use tokio::sync::Notify;
 use tokio::time::Instant;
-use toolcrib_core::LogLevel;
+use toolcrib_core::{Caller, LogLevel};
 
 use super::client::Client;
 use super::following::{self, List};
@@ -62,6 +62,8 @@ struct All {
 struct Session {
     /// The parameters of `initialize`, as JSON; empty until they were answered.
     greeting: Box<str>,
+    /// Whose it is; `None`: it begins just now.
+    owner: Option<Arc<Caller>>,
     /// Who began it; `None`: that has not said yet that it is ready.
     client: Option<Box<Client>>,
     /// Its calls that the SDK does not know of, and when the last one ended.
@@ -107,6 +109,19 @@ impl Sessions {
     /// How many are open.
     pub(super) fn count(&self) -> usize {
         self.all().known.len()
+    }
+
+    /// How many of them are open that this caller began.
+    pub(super) fn of(&self, caller: &Caller) -> usize {
+        let is_theirs =
+            |session: &&Session| session.owner.as_ref().is_some_and(|own| own.is(caller));
+        self.all().known.values().filter(is_theirs).count()
+    }
+
+    pub(super) fn belongs(&self, id: &str, caller: &Arc<Caller>) {
+        if let Some(session) = self.all().known.get_mut(id) {
+            session.owner.get_or_insert_with(|| Arc::clone(caller));
+        }
     }
 
     pub(super) fn awake(&self) -> usize {

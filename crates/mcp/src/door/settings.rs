@@ -28,6 +28,8 @@ pub struct DoorSettings {
     pub most_tasks: usize,
     /// Sessions of older clients at the same time.
     pub most_sessions: usize,
+    /// So many of them one caller may have.
+    pub sessions_per_caller: usize,
     /// How long a session lives of which nothing is heard.
     pub session_life: Duration,
     /// Sessions that stay awake while nothing is asked of them, for a while. The others take a
@@ -58,6 +60,7 @@ impl Default for DoorSettings {
             task_life: Duration::from_mins(30),
             most_tasks: 1_000,
             most_sessions: 10_000,
+            sessions_per_caller: 2_500,
             session_life: Duration::from_mins(5),
             most_awake: 32,
             traced: false,

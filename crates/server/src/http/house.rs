@@ -59,6 +59,8 @@ impl House {
             origins: names.origins(),
             largest_request: bounds.body,
             most_sessions: bounds.sessions,
+            sessions_per_caller: bounds.sessions_per_caller,
+            session_life: bounds.session_life,
             most_waiting: bounds.waiting,
             patience: bounds.patience,
             most_tasks: bounds.tasks,

@@ -258,20 +258,54 @@ fn connect_from(address: [u8; 4], serving: &Serving) -> TcpStream {
 }
 
 fn greet(serving: &Serving) -> Answer {
+    greet_as(serving, &serving.token)
+}
+
+fn greet_as(serving: &Serving, token: &str) -> Answer {
     let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {},
         "clientInfo": { "name": "t", "version": "1" } } });
     let accept = "Accept: application/json, text/event-stream";
-    let lines = [&bearer(&serving.token), accept, "Content-Type: application/json"];
+    let lines = [&bearer(token), accept, "Content-Type: application/json"];
     serving.send(&head("POST", "/mcp", serving, &lines), &hello.to_string())
 }
 
 #[test]
 fn there_are_as_many_sessions_as_are_set() {
-    let (serving, _upstream) = serving("sessions = 2");
+    let (serving, _upstream) = serving("sessions = 2\nsessions_per_caller = 2");
     assert_eq!((greet(&serving).status, greet(&serving).status), (200, 200));
+    // That there is no room at all comes before what one caller may have.
     let third = greet(&serving);
     assert!(third.status == 503 && is_told_when_to_come(&third), "{third:?}");
+}
+
+#[test]
+fn one_caller_has_as_many_sessions_as_are_set_or_a_quarter() {
+    for limits in ["sessions = 9\nsessions_per_caller = 2", "sessions = 8"] {
+        let (serving, _upstream) = serving(limits);
+        let first = greet(&serving);
+        assert_eq!((first.status, greet(&serving).status), (200, 200));
+        let third = greet(&serving);
+        assert!(third.status == 429 && is_told_when_to_come(&third), "{third:?}");
+        let other = serving.token_of("other");
+        assert_eq!(greet_as(&serving, &other).status, 200);
+        // One that ends makes room for another.
+        let session = first.head.lines().find(|own| own.to_lowercase().starts_with("mcp-session"));
+        let lines = [bearer(&serving.token), session.unwrap().to_owned()];
+        let lines = lines.each_ref().map(String::as_str);
+        assert_eq!(serving.send(&head("DELETE", "/mcp", &serving, &lines), "").status, 204);
+        assert_eq!((greet(&serving).status, greet(&serving).status), (200, 429));
+    }
+}
+
+#[test]
+fn a_session_of_which_nothing_is_heard_lives_for_the_time_that_is_set() {
+    let (serving, _upstream) = serving("session_life = \"3s\"");
+    let greeted = Instant::now();
+    assert_eq!(greet(&serving).status, 200);
+    let is_over = || serving.ask("GET", "/metrics", "").body.contains("toolcrib_sessions 0\n");
+    assert!(eventually(is_over));
+    assert!(greeted.elapsed() >= Duration::from_secs(3), "{:?}", greeted.elapsed());
 }
 
 #[test]
