@@ -79,7 +79,7 @@ pub use run::{Run, Turn};
 pub use secret::Secret;
 pub use source::{Source, SourceError};
 pub use spec::{Guidance, Limits, Origin, ToolSpec, Traits, Validation};
-pub use ticket::{Decision, Parked, TicketError, TicketId};
+pub use ticket::{Decision, PARKED_BYTES, Parked, TicketError, TicketId};
 pub use tool::{Arguments, Tool, brief, raw_tool, tool, tool_with};
 pub use toolset::{Conflict, NotRenamed, Shelved, Toolset};
 pub use trace::Trace;

@@ -40,6 +40,10 @@ impl fmt::Display for TicketId {
     }
 }
 
+/// Bytes of arguments, as JSON, of the calls of one tenant that wait at the same time: a ledger
+/// refuses to park what goes beyond.
+pub const PARKED_BYTES: usize = 16 * 1024 * 1024;
+
 /// A call that waits for a person.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parked {

@@ -9,8 +9,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use toolcrib_core::{
-    Arguments, Caller, Fingerprint, LedgerError, OnceKey, OpenTickets, Parked, SourceId,
-    TicketError, TicketId, ToolName, Wire,
+    Arguments, Caller, Fingerprint, LedgerError, OnceKey, OpenTickets, PARKED_BYTES, Parked,
+    SourceId, TicketError, TicketId, ToolName, Wire,
 };
 
 use crate::keys;
@@ -104,6 +104,17 @@ impl NewTicket {
         if theirs >= OPEN_OF_ONE {
             let tenant = &self.tenant;
             return Ok(Err(format!("{OPEN_OF_ONE} calls of `{tenant}` wait for approval already")));
+        }
+        let mut sum = connection.prepare_cached(
+            "SELECT coalesce(sum(octet_length(arguments)), 0) FROM tickets \
+             INDEXED BY tickets_open WHERE parked IS NOT NULL AND expires > ?2 AND tenant = ?1",
+        )?;
+        let held: i64 = sum.query_row(params![self.tenant, now], |row| row.get(0))?;
+        let held = usize::try_from(held).unwrap_or_default();
+        if held + self.arguments.len() > PARKED_BYTES {
+            let tenant = &self.tenant;
+            let full = format!("calls of `{tenant}` with {held} bytes wait for approval already");
+            return Ok(Err(full));
         }
         let mut insert = connection.prepare_cached(
             "INSERT INTO tickets (ticket, tenant, subject, expires, parked, arguments) \

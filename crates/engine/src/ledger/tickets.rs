@@ -5,7 +5,9 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use tokio::time::Instant;
-use toolcrib_core::{Caller, LedgerError, OpenTickets, Parked, TicketError, TicketId};
+use toolcrib_core::{
+    Caller, LedgerError, OpenTickets, PARKED_BYTES, Parked, TicketError, TicketId,
+};
 
 /// Open tickets, all callers together.
 const OPEN: usize = 10_000;
@@ -26,6 +28,8 @@ struct Ticket {
     /// `None` once it was claimed; it stays for a while so that a second claim is told why not.
     parked: Option<Parked>,
     caller: Caller,
+    /// Of its arguments.
+    bytes: usize,
     expires: Instant,
     number: u64,
 }
@@ -44,13 +48,21 @@ impl Tickets {
         let theirs = self.tickets.values().filter(|ticket| {
             &ticket.caller.tenant == tenant && ticket.parked.is_some() && ticket.expires > now
         });
-        if theirs.count() >= OPEN_OF_ONE {
+        let (count, held) = theirs.fold((0, 0), |(count, sum), own| (count + 1, sum + own.bytes));
+        if count >= OPEN_OF_ONE {
             let full = format!("{OPEN_OF_ONE} calls of `{tenant}` wait for approval already");
+            return Err(LedgerError::new(full));
+        }
+        let text = serde_json::to_string(parked.arguments.fields()).map_err(LedgerError::new)?;
+        let bytes = text.len();
+        if held + bytes > PARKED_BYTES {
+            let full = format!("calls of `{tenant}` with {held} bytes wait for approval already");
             return Err(LedgerError::new(full));
         }
         self.issued += 1;
         let ticket = Ticket {
             caller: parked.caller.clone(),
+            bytes,
             expires: now + parked.lifetime.min(LONGEST),
             number: self.issued,
             parked: Some(parked.clone()),

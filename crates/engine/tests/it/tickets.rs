@@ -8,8 +8,8 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use serde_json::json;
 use toolcrib_core::{
-    Call, Caller, CribLimits, Decision, Effect, Flag, RawArguments, Request, Response, Run,
-    TicketError, TicketId, ToolOutcome, Toolset, Turn, Verdict,
+    Call, Caller, CribLimits, Decision, Effect, Flag, PARKED_BYTES, RawArguments, Request,
+    Response, Run, TicketError, TicketId, ToolOutcome, Toolset, Turn, Verdict,
 };
 use toolcrib_engine::Crib;
 use toolcrib_testkit::{ByHand, Oracle, Scripted};
@@ -53,6 +53,33 @@ async fn an_approved_call_runs_once_with_the_arguments_that_were_parked() {
     let again = crib.decide(&alice(), &Run::default(), &ticket, Decision::Approve).await;
     assert_eq!(again.err(), Some(TicketError::Used));
     assert_eq!(oracle.count("wipe"), 1);
+}
+
+#[tokio::test]
+async fn the_calls_of_one_tenant_that_wait_have_so_many_bytes_and_no_more() {
+    let crib = crib(&Oracle::default());
+    let part = PARKED_BYTES / 8;
+    let ask = async |caller: &Caller, bytes: usize| {
+        let plan = crib.plan(caller, Request::default()).unwrap();
+        let text = "a".repeat(bytes - r#"{"t":""}"#.len());
+        let call = Call::new("1", "wipe", RawArguments::Value(json!({"t": text})));
+        let report = crib.run(&plan, vec![call]).await;
+        match &report.responses[0].outcome {
+            ToolOutcome::Pending(pending) => Some(pending.ticket.clone()),
+            ToolOutcome::Done(_) | ToolOutcome::Failed(_) | ToolOutcome::Denied { .. } => None,
+        }
+    };
+    for _ in 0..7 {
+        assert!(ask(&alice(), part).await.is_some());
+    }
+    assert_eq!(ask(&alice(), part + 1).await, None);
+    let last = ask(&alice(), part - 1).await.unwrap();
+    assert_eq!(ask(&Caller::new("acme", "bob"), 8 + 1).await, None);
+    assert!(ask(&Caller::new("other", "bob"), part).await.is_some());
+    // What is decided makes room, for exactly as much.
+    let deny = Decision::Deny { reason: "no".into() };
+    crib.decide(&alice(), &Run::default(), &last, deny).await.unwrap();
+    assert!(ask(&alice(), part).await.is_some());
 }
 
 #[tokio::test]
