@@ -45,6 +45,10 @@ impl Policy for Scoped {
         Box::pin(std::future::ready(Verdict::Deny(reason)))
     }
 
+    fn singles_out(&self) -> bool {
+        self.inner.singles_out()
+    }
+
     fn version(&self) -> Option<Fingerprint> {
         self.version
     }

@@ -155,6 +155,12 @@ impl Catalog {
         listed.map(|spec| (&spec.name, &spec.origin.source)).chain(&self.reserved)
     }
 
+    /// Whether the name is that of a tool that is listed, was kept out, or is waited for.
+    pub fn knows(&self, name: &str) -> bool {
+        let is_kept_out = || self.quarantined.iter().any(|tool| tool.spec.name.as_str() == name);
+        self.get(name).is_some() || self.reserved.contains_key(name) || is_kept_out()
+    }
+
     pub fn get(&self, name: &str) -> Option<&Listed> {
         self.at(self.place(name)?)
     }

@@ -56,6 +56,13 @@ pub trait Policy: Send + Sync {
 
     fn decide<'a>(&'a self, intent: Intent<'a>) -> BoxFuture<'a, Verdict>;
 
+    /// Whether it may ask about or deny one tool, and not another of the same source that does as
+    /// much. Where it may, no tool runs of which only the name is known: it may be another name of
+    /// one that is denied.
+    fn singles_out(&self) -> bool {
+        true
+    }
+
     /// Which policy this is; another one tells another. Records name it, and as long as it is the
     /// same, `sees` gives the same answers, so that plans may be kept. `None`: it cannot tell.
     fn version(&self) -> Option<Fingerprint> {
@@ -71,6 +78,10 @@ impl<P: Policy + ?Sized> Policy for Arc<P> {
 
     fn decide<'a>(&'a self, intent: Intent<'a>) -> BoxFuture<'a, Verdict> {
         (**self).decide(intent)
+    }
+
+    fn singles_out(&self) -> bool {
+        (**self).singles_out()
     }
 
     fn version(&self) -> Option<Fingerprint> {
@@ -96,6 +107,10 @@ impl Policy for AskBeforeDestroying {
         Box::pin(std::future::ready(verdict))
     }
 
+    fn singles_out(&self) -> bool {
+        false
+    }
+
     fn version(&self) -> Option<Fingerprint> {
         static VERSION: LazyLock<Fingerprint> =
             LazyLock::new(|| Fingerprint::of(&"ask before destroying".into()));
@@ -114,5 +129,9 @@ impl Policy for AllowAll {
 
     fn decide<'a>(&'a self, _: Intent<'a>) -> BoxFuture<'a, Verdict> {
         Box::pin(std::future::ready(Verdict::Allow))
+    }
+
+    fn singles_out(&self) -> bool {
+        false
     }
 }

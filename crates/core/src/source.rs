@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::BoxFuture;
 use crate::library::Library;
+use crate::tool::Tool;
 use crate::toolset::Toolset;
 
 /// Yields toolsets.
@@ -20,6 +21,12 @@ pub trait Source: Send + Sync {
 
     /// How the names of its tools begin, if that is known before they are loaded.
     fn stem(&self) -> Option<&str> {
+        None
+    }
+
+    /// The tool that a call of this name means where the source does not list it, and its owner may
+    /// answer all the same. Of such a tool no more than its name is known.
+    fn unlisted(&self, _name: &str) -> Option<Arc<dyn Tool>> {
         None
     }
 

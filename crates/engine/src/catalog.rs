@@ -15,8 +15,8 @@ use arc_swap::ArcSwap;
 use futures_util::future::join_all;
 use tokio::sync::watch;
 use toolcrib_core::{
-    Assembly, BoxFuture, Catalog, Fingerprint, Held, Kind, Quarantine, Source, SourceId, Stock,
-    ToolSpec,
+    Assembly, BoxFuture, Catalog, Fingerprint, Held, Kind, Quarantine, Shelf, Source, SourceId,
+    Stock, ToolSpec, Toolset,
 };
 
 use state::Kept;
@@ -176,6 +176,18 @@ impl Publisher {
         let mut wanted = sources.iter().filter(|source| is_wanted(&source.id));
         let first = wanted.next()?;
         wanted.next().is_none().then(|| first.id.clone())
+    }
+
+    /// A snapshot of one tool of a source that does not list it. `None`: there may be none of this
+    /// name, or it is one that is known here.
+    pub fn unlisted(&self, id: &SourceId, name: &str) -> Option<Catalog> {
+        let sources = self.sources.load();
+        let source = sources.iter().find(|source| &source.id == id)?;
+        let tool = source.source.unlisted(name).filter(|_| !self.catalog().knows(name))?;
+        let tools = Toolset::of([tool]).ok()?;
+        let (previous, judge) = (&Catalog::default(), &*self.judge);
+        let assembly = Assembly { previous, settled: false, awaited: &[], judge };
+        Some(assembly.assemble([Shelf { source: id.clone(), tools, stale: false }]))
     }
 
     pub fn sources(&self) -> Vec<SourceState> {

@@ -1,6 +1,7 @@
 //! The whole tool layer behind one handle.
 
 mod builder;
+mod sole;
 mod tools;
 
 use std::collections::BTreeSet;
@@ -12,8 +13,8 @@ use arc_swap::{ArcSwap, ArcSwapOption, Guard};
 use toolcrib_core::{
     BatchOptions, BoxFuture, Call, Caller, Catalog, Conflict, Content, CribLimits, Decision,
     Discovery, Executor, Fields, Following, Inquiry, LedgerError, OpenTickets, Parked, Plan,
-    PlanError, Policy, Redemption, Report, Request, Response, ResultHandle, Run, Said, SourceId,
-    Stock, TicketError, TicketId, Tool, ToolError, Toolset, Visitor,
+    PlanError, Policy, Redemption, Report, Request, Response, ResultHandle, Run, SourceId, Stock,
+    TicketError, TicketId, Tool, ToolError, Toolset, Visitor,
 };
 
 use crate::catalog::{Placed, SourceState};
@@ -293,7 +294,8 @@ impl Crib {
 
     /// The same with cancellation and a host.
     pub async fn redeem(&self, redemption: Redemption<'_>) -> Result<Response, TicketError> {
-        self.executor().redeem(&self.shown(redemption.caller), redemption).await
+        let catalog = self.holding(redemption.caller, redemption.ticket).await;
+        self.executor().redeem(&catalog, redemption).await
     }
 
     /// The whole of a result that was cut, for the caller whose call gave it.
@@ -368,19 +370,6 @@ impl Crib {
     /// may be shown as that one is.
     pub fn narrow(&self, sources: Option<BTreeSet<SourceId>>) {
         self.only.store(sources.map(Arc::new));
-    }
-
-    /// What the only source says of itself, if there is one alone and its names have no prefix.
-    pub fn sole(&self) -> Option<Arc<Said>> {
-        let Tools::Published(publisher) = &self.tools else { return None };
-        let only = self.only.load();
-        let name = publisher.sole(|name| only.as_ref().is_none_or(|only| only.contains(name)))?;
-        let stock = self.stock();
-        let held = stock.libraries().iter().find(|held| held.source == name)?;
-        let said = &held.holdings.said;
-        // Functions of the host program are no server.
-        let is_plain = held.holdings.stem.is_empty() && !said.server.is_empty();
-        is_plain.then(|| Arc::clone(said))
     }
 
     /// Takes other sources, policy and limits while it runs: see `Publisher::replace`. What runs

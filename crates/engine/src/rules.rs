@@ -167,6 +167,10 @@ impl Policy for Rules {
         Box::pin(std::future::ready(self.verdict(intent.caller, intent.tool)))
     }
 
+    fn singles_out(&self) -> bool {
+        self.book.singles_out()
+    }
+
     fn version(&self) -> Option<Fingerprint> {
         Some(self.fingerprint)
     }

@@ -239,6 +239,20 @@ impl Source for McpSource {
         })
     }
 
+    fn unlisted(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        let listed = self.listed();
+        let shown = specs::shown(name);
+        // What is listed and could not be taken stays out.
+        let is_left_out = || listed.left_out.iter().any(|tool| tool.tool == shown);
+        if listed.digest.is_none() || is_left_out() {
+            return None;
+        }
+        drop(listed);
+        let spec = Arc::new(specs::unlisted(name, &self.pool.id, self.pool.settings())?);
+        let (name, pool) = (name.to_owned(), Arc::clone(&self.pool));
+        Some(Arc::new(Foreign { name, spec, pool }))
+    }
+
     fn library(&self) -> Option<Arc<dyn Library>> {
         Some(Arc::new(Books::new(Arc::clone(&self.pool))))
     }

@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use toolcrib_core::{Effect, Guidance, Hints, Origin, Packed, SourceId, ToolName, ToolSpec};
 
@@ -41,7 +42,7 @@ pub(crate) fn of(
     for (place, tool) in tools.into_iter().enumerate() {
         // Its tree goes before that of the next is made.
         let tool: Value = serde_json::from_str(tool.get()).unwrap_or_default();
-        let shown = tool.get("name").and_then(Value::as_str).map(|name| cut(&clean(name), 80));
+        let shown = tool.get("name").and_then(Value::as_str).map(shown);
         let shown = shown.filter(|name| !name.is_empty());
         let shown = shown.unwrap_or_else(|| format!("number {}", place + 1));
         let taken = spec(tool, source).and_then(|taken| {
@@ -53,9 +54,7 @@ pub(crate) fn of(
                 if !mirrored.is_empty() {
                     specs.mirrored.push((name.clone(), mirrored));
                 }
-                // Our own times end a call first, and say which of them it was.
-                let timeouts = settings.timeouts;
-                spec.limits.timeout = Some(timeouts.connect + timeouts.longest_call);
+                spec.limits.timeout = Some(longest(settings));
                 if let Some(guidance) = &guidance {
                     spec.guidance = Arc::clone(guidance);
                 }
@@ -65,6 +64,30 @@ pub(crate) fn of(
         }
     }
     specs
+}
+
+/// A name of a server as it is told to people.
+pub(crate) fn shown(name: &str) -> String {
+    cut(&clean(name), 80)
+}
+
+/// Our own times end a call first, and say which of them it was.
+fn longest(settings: &ServerSettings) -> Duration {
+    settings.timeouts.connect + settings.timeouts.longest_call
+}
+
+/// What is known of a tool that no list names: it may do anything. `None`: no tool has this name.
+pub(crate) fn unlisted(
+    name: &str,
+    source: &SourceId,
+    settings: &ServerSettings,
+) -> Option<ToolSpec> {
+    let description = "A tool that its server does not list.";
+    let mut spec = ToolSpec::new(name, description, Effect::Destroy).ok()?;
+    spec.input = json!({ "type": "object" }).into();
+    spec.origin.source = source.clone();
+    spec.limits.timeout = Some(longest(settings));
+    Some(spec)
 }
 
 fn spec(tool: Value, source: &SourceId) -> Result<(String, ToolSpec, Vec<Mirrored>), String> {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use toolcrib_core::{BoxFuture, Library, Source, SourceError, SourceId, Toolset};
+use toolcrib_core::{BoxFuture, Library, Source, SourceError, SourceId, Tool, Toolset};
 use toolcrib_engine::rules::Glob;
 
 use super::overrides::Override;
@@ -100,6 +100,11 @@ impl Source for Fitted {
         Some(&self.stem)
     }
 
+    fn unlisted(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        let may_be_had = self.fit.is_of_all() && self.fit.owner(name).is_none();
+        may_be_had.then(|| self.owner.source.unlisted(name)).flatten()
+    }
+
     fn library(&self) -> Option<Arc<dyn Library>> {
         let library = self.owner.source.library()?;
         Some(Arc::new(FittedLibrary { library, fit: self.fit.clone() }))
@@ -110,6 +115,15 @@ impl Fit {
     /// What stands before the name of a tool.
     pub(super) fn stem(&self) -> String {
         if self.prefix.is_empty() { String::new() } else { format!("{}__", self.prefix) }
+    }
+
+    /// Whether all tools of the source are wanted, as they are: what is said of a tool by its name
+    /// does not hold for another name of it.
+    fn is_of_all(&self) -> bool {
+        let lists = [&self.include, &self.exclude];
+        self.prefix.is_empty()
+            && self.overrides.is_empty()
+            && lists.iter().all(|globs| globs.is_empty())
     }
 
     /// Whether a tool, a prompt or an address is to be had, by its name at the source.

@@ -83,13 +83,7 @@ impl Source for Masked {
     fn load(&self) -> BoxFuture<'_, Result<Toolset, SourceError>> {
         Box::pin(async {
             let tools = self.source.load().await.map_err(|error| self.error(&error))?;
-            let masked = tools.iter().map(|shelved| -> Arc<dyn Tool> {
-                let mut spec = ToolSpec::clone(&shelved.spec);
-                mask(&mut spec, &self.mask);
-                let spec = Arc::new(spec);
-                let (tool, mask) = (Arc::clone(&shelved.tool), self.mask.clone());
-                Arc::new(MaskedTool { spec, tool, mask })
-            });
+            let masked = tools.iter().map(|shelved| self.tool(&shelved.spec, &shelved.tool));
             let again = "the tools cannot be gathered again";
             Toolset::of(masked).map_err(|error| SourceError::new(again).because(error))
         })
@@ -99,6 +93,11 @@ impl Source for Masked {
         self.source.changed()
     }
 
+    fn unlisted(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        let tool = self.source.unlisted(name)?;
+        Some(self.tool(tool.spec(), &tool))
+    }
+
     fn library(&self) -> Option<Arc<dyn Library>> {
         let library = self.source.library()?;
         Some(Arc::new(MaskedLibrary { library, mask: self.mask.clone() }))
@@ -106,6 +105,13 @@ impl Source for Masked {
 }
 
 impl Masked {
+    fn tool(&self, spec: &ToolSpec, tool: &Arc<dyn Tool>) -> Arc<dyn Tool> {
+        let mut spec = ToolSpec::clone(spec);
+        mask(&mut spec, &self.mask);
+        let (spec, tool, mask) = (Arc::new(spec), Arc::clone(tool), self.mask.clone());
+        Arc::new(MaskedTool { spec, tool, mask })
+    }
+
     /// The same error if it tells nothing, else its words without the secrets.
     fn error(&self, error: &SourceError) -> SourceError {
         let mask = |error: &dyn Error| self.mask.text(&error.to_string());

@@ -60,6 +60,10 @@ impl Policy for Strictest {
         })
     }
 
+    fn singles_out(&self) -> bool {
+        self.first.singles_out() || self.others.iter().any(Policy::singles_out)
+    }
+
     fn version(&self) -> Option<Fingerprint> {
         Some(self.version)
     }
@@ -83,6 +87,10 @@ impl Policy for OnlySources {
             Verdict::Deny("the rules do not permit it".to_owned())
         };
         Box::pin(std::future::ready(verdict))
+    }
+
+    fn singles_out(&self) -> bool {
+        false
     }
 
     fn version(&self) -> Option<Fingerprint> {

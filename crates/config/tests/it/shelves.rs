@@ -5,8 +5,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolcrib_config::{Live, Maker, Means};
 use toolcrib_core::{
-    About, BatchOptions, BoxFuture, CallContext, Caller, Fields, Holdings, Inquiry, Kind, Library,
-    Said, Source, SourceError, Stocked, ToolError, Toolset, Visitor,
+    About, BatchOptions, BoxFuture, Call, CallContext, Caller, Effect, Fields, Holdings, Inquiry,
+    Kind, Library, RawArguments, Request, Said, Source, SourceError, SourceId, Stocked, Tool,
+    ToolError, ToolSpec, Toolset, Visitor, tool_with,
 };
 use toolcrib_engine::Crib;
 use toolcrib_mcp::ServerSettings;
@@ -143,4 +144,59 @@ async fn a_profile_with_one_source_stands_for_its_server() {
     assert_eq!(seen, ["ask", "b__ask", "leave"]);
     live.reload(&source("bare", ""), "crib.toml").await.unwrap();
     assert_eq!(live.crib().sole().unwrap().server["name"], "bare");
+}
+
+/// A server that answers to any name, and says its secret.
+struct Open(Stocked);
+
+impl Source for Open {
+    fn load(&self) -> BoxFuture<'_, Result<Toolset, SourceError>> {
+        self.0.load()
+    }
+
+    fn unlisted(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        let mut spec = ToolSpec::new(name, "hidden-word", Effect::Destroy).ok()?;
+        spec.origin.source = SourceId::new("open");
+        Some(tool_with(spec, |_: Value, _| async { Ok("hidden-word") }))
+    }
+
+    fn library(&self) -> Option<Arc<dyn Library>> {
+        self.0.library()
+    }
+}
+
+struct Openers;
+
+impl Maker for Openers {
+    fn mcp(&self, id: &str, _: ServerSettings) -> Arc<dyn Source> {
+        Arc::new(Open(Stocked::new(Toolset::default(), Arc::new(Teller(id.to_owned())))))
+    }
+
+    fn api(&self, _: &str, _: ApiSettings) -> Arc<dyn Source> {
+        unreachable!("no such test")
+    }
+}
+
+#[tokio::test]
+async fn what_a_server_does_not_list_is_had_where_the_file_says_nothing_of_its_tools() {
+    let workshop = Workshop::default();
+    workshop.set("KEY", "hidden-word");
+    for (wishes, is_had) in [
+        ("prefix = \"\"", true),
+        ("prefix = \"p\"", false),
+        ("prefix = \"\"\ninclude = [\"*\"]", false),
+        ("prefix = \"\"\nexclude = [\"other\"]", false),
+        ("prefix = \"\"\n[tool.other]\nenabled = false", false),
+    ] {
+        let server = "mcp = { command = [\"x\"], env = { KEY = \"${env:KEY}\" } }";
+        let text = format!("allow = [\"*\"]\n[[source]]\nid = \"open\"\n{server}\n{wishes}\n");
+        let crib = crib(&config(&text).build(&workshop, &Openers)).await;
+        let caller = Caller::local();
+        let plan = crib.plan_unlisted(&caller, Request::default(), "any");
+        assert_eq!(plan.is_some(), is_had, "{wishes}");
+        let Some(plan) = plan else { continue };
+        assert_eq!(plan.get("any").unwrap().listed.spec.description, "[secret]");
+        let call = Call::new("1", "any", RawArguments::Absent);
+        assert_eq!(crib.run(&plan, vec![call]).await.responses[0].text(), "[secret]");
+    }
 }

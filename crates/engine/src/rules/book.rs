@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 
-use toolcrib_core::{Caller, ToolSpec};
+use toolcrib_core::{Caller, Effect, ToolSpec};
 
 use super::Ruling;
 use super::glob::Glob;
@@ -19,6 +19,19 @@ pub(super) struct Entry {
     pub(super) pattern: String,
     /// Of the pattern and of the rule's `when`; all must match.
     pub(super) terms: Vec<Term>,
+}
+
+impl Entry {
+    /// Whether it asks about or denies some tools, and not others that may do as much.
+    fn singles_out(&self) -> bool {
+        let is_narrow = |term: &Term| match term.field {
+            Field::Name => !term.glob.is_any(),
+            Field::Tag | Field::Action | Field::Category => true,
+            Field::Effect => !term.glob.matches(Effect::Destroy.as_str()),
+            Field::Source | Field::Scope | Field::Tenant | Field::Subject => false,
+        };
+        self.ruling != Ruling::Allow && self.terms.iter().any(is_narrow)
+    }
 }
 
 /// Places of entries under the text that they need.
@@ -44,6 +57,10 @@ impl Book {
         }
         book.entries = entries;
         book
+    }
+
+    pub(super) fn singles_out(&self) -> bool {
+        self.entries.iter().any(Entry::singles_out)
     }
 
     fn home(&mut self, terms: &[Term]) -> &mut Vec<usize> {

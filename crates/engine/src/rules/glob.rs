@@ -27,6 +27,11 @@ impl Glob {
         }
     }
 
+    /// Whether it is `*`.
+    pub(super) fn is_any(&self) -> bool {
+        *self == Self::new("*")
+    }
+
     pub fn matches(&self, text: &str) -> bool {
         match self {
             Self::Exact(exact) => **exact == *text,

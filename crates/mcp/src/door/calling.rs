@@ -97,7 +97,7 @@ impl Calling {
         marks: Marks<'_>,
         (tool, arguments): (String, Option<&Value>),
     ) -> Result<Self, ErrorData> {
-        let plan = room.plan(&entrance)?;
+        let plan = plan_for(room, &entrance, &tool)?;
         let trace = entrance.trace.map(|own| traced(own, marks.trace));
         let Entrance { caller, profile, key, session, .. } = entrance;
         let key = once::key(key.as_deref(), marks.key)?;
@@ -389,6 +389,17 @@ fn held_back(response: &Response) -> Option<TicketId> {
     let error = response.error().filter(|error| error.kind == ErrorKind::DuplicateOfUnknown)?;
     let ticket = error.content.as_ref()?.structured.as_ref()?.get("ticket")?.as_str()?;
     Some(TicketId::claimed(ticket))
+}
+
+/// The plan for a call of this tool.
+fn plan_for(room: &Room, entrance: &Entrance, tool: &str) -> Result<Plan, ErrorData> {
+    let plan = room.plan(entrance)?;
+    if plan.get(tool).is_some() {
+        return Ok(plan);
+    }
+    let (caller, profile) = (&entrance.caller, entrance.profile.as_deref());
+    let unlisted = room.house.plan_unlisted(caller, profile, entrance.request(), tool);
+    Ok(unlisted.unwrap_or(plan))
 }
 
 /// One answer for what was changed, used, timed out, or is somebody else's.

@@ -72,6 +72,13 @@ pub(super) struct Entrance {
     pub(super) key: Option<Arc<Value>>,
 }
 
+impl Entrance {
+    pub(super) fn request(&self) -> Request {
+        let (session, discovery) = (self.session.clone(), self.discovery);
+        Request { session, discovery, ..Request::default() }
+    }
+}
+
 impl Room {
     /// What the only source behind this entrance says of itself.
     pub(super) fn sole(&self, entrance: &Entrance) -> Option<Arc<Said>> {
@@ -79,8 +86,7 @@ impl Room {
     }
 
     pub(super) fn plan(&self, entrance: &Entrance) -> Result<Plan, ErrorData> {
-        let (session, discovery) = (entrance.session.clone(), entrance.discovery);
-        let request = Request { session, discovery, ..Request::default() };
+        let request = entrance.request();
         let plan = self.house.plan(&entrance.caller, entrance.profile.as_deref(), request);
         plan.map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }

@@ -26,6 +26,19 @@ pub trait House: Send + Sync + 'static {
         request: Request,
     ) -> Result<Plan, PlanError>;
 
+    /// The same for a call of a tool that is not in that plan: where the door is to look as if it
+    /// were that of one server, which may answer to more than it lists. `None`: there is no such
+    /// tool.
+    fn plan_unlisted(
+        &self,
+        _caller: &Arc<Caller>,
+        _profile: Option<&str>,
+        _request: Request,
+        _tool: &str,
+    ) -> Option<Plan> {
+        None
+    }
+
     /// Runs one batch under the rules of the profile that the plan was made for.
     fn run(
         &self,

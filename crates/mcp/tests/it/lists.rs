@@ -12,10 +12,10 @@ use toolcrib_mcp::Transport;
 use crate::support::{crib, run, settings, source, until};
 
 /// A list in a file of its own, which the server reads at every request.
-struct List(PathBuf);
+pub(crate) struct List(PathBuf);
 
 impl List {
-    fn new(name: &str, tools: &Value) -> Self {
+    pub(crate) fn new(name: &str, tools: &Value) -> Self {
         let path =
             std::env::temp_dir().join(format!("toolcrib-{name}-{}.json", std::process::id()));
         let list = Self(path);
@@ -30,7 +30,7 @@ impl List {
         std::fs::rename(beside, &self.0).unwrap();
     }
 
-    fn option(&self) -> String {
+    pub(crate) fn option(&self) -> String {
         format!("list={}", self.0.display())
     }
 }
@@ -41,7 +41,7 @@ impl Drop for List {
     }
 }
 
-fn tool(name: &str) -> Value {
+pub(crate) fn tool(name: &str) -> Value {
     json!({"name": name, "inputSchema": {"type": "object"}})
 }
 

@@ -127,6 +127,16 @@ impl House for Shown {
         self.crib(profile).plan_again(caller, request)
     }
 
+    fn plan_unlisted(
+        &self,
+        caller: &Arc<Caller>,
+        profile: Option<&str>,
+        request: toolcrib::Request,
+        tool: &str,
+    ) -> Option<Plan> {
+        self.crib(profile).plan_unlisted(caller, request, tool)
+    }
+
     fn run(
         &self,
         plan: Plan,

@@ -43,6 +43,16 @@ impl House for Home {
         self.crib.plan_again(caller, request)
     }
 
+    fn plan_unlisted(
+        &self,
+        caller: &Arc<Caller>,
+        _: Option<&str>,
+        request: Request,
+        tool: &str,
+    ) -> Option<Plan> {
+        self.crib.plan_unlisted(caller, request, tool)
+    }
+
     fn run(
         &self,
         plan: Plan,

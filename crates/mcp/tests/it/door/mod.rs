@@ -22,5 +22,6 @@ mod suite;
 mod support;
 mod tasks;
 mod through;
+mod unlisted;
 mod upstream_asks;
 mod wire;
