@@ -40,6 +40,12 @@ pub trait Library: Send + Sync {
         Box::pin(std::future::pending())
     }
 
+    /// Resolves when its owner says once more that what it has of a kind changed, though it is the
+    /// same.
+    fn announced(&self, _kind: Kind) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::pending())
+    }
+
     /// Gives the result of an inquiry, as the protocol has it. Only the executor can make a
     /// `CallContext`, so nobody reads without passing the gate.
     fn answer<'a>(

@@ -19,6 +19,11 @@ pub trait Source: Send + Sync {
         Box::pin(std::future::pending())
     }
 
+    /// Resolves when its owner says once more that the tools changed, though they are the same.
+    fn announced(&self) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::pending())
+    }
+
     /// How the names of its tools begin, if that is known before they are loaded.
     fn stem(&self) -> Option<&str> {
         None

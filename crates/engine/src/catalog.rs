@@ -190,6 +190,18 @@ impl Publisher {
         Some(assembly.assemble([Shelf { source: id.clone(), tools, stale: false }]))
     }
 
+    /// Resolves when a source says once more that a list of it changed, though it is the same;
+    /// `None`: that of its tools.
+    pub fn announced(&self, id: &SourceId, kind: Option<Kind>) -> BoxFuture<'static, ()> {
+        let sources = self.sources.load();
+        let source = sources.iter().find(|source| &source.id == id);
+        let announced = source.and_then(|source| match kind {
+            None => Some(source.source.announced()),
+            Some(kind) => Some(source.library.as_ref()?.library().announced(kind)),
+        });
+        announced.unwrap_or_else(|| Box::pin(std::future::pending()))
+    }
+
     pub fn sources(&self) -> Vec<SourceState> {
         self.sources.load().iter().map(|source| source.state()).collect()
     }

@@ -72,6 +72,9 @@ impl Server {
             Some("server/discover") if self.era == "silent" => {}
             Some("tools/list") => self.list(&id, &message["params"]),
             Some("tools/call") => self.call(&id, &message["params"]),
+            Some("prompts/list") if self.has("prompts") => {
+                self.answer(&id, &json!({ "prompts": [{ "name": "greet" }] }));
+            }
             Some("subscriptions/listen") => say(&json!({
                 "jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
                 "params": {
@@ -89,9 +92,14 @@ impl Server {
     }
 
     fn hello(&self, message: &Value) -> Value {
+        let tells = json!({"listChanged": !self.has("tells-nothing")});
+        let mut capabilities = json!({"tools": tells, "logging": {}});
+        if self.has("prompts") {
+            capabilities["prompts"] = tells;
+        }
         json!({
             "protocolVersion": self.text("revision").unwrap_or("2025-11-25"),
-            "capabilities": {"tools": {"listChanged": !self.has("tells-nothing")}, "logging": {}},
+            "capabilities": capabilities,
             "serverInfo": {"name": "scripted", "version": "1.2.3"},
             "instructions": format!("Declared: {}", message["params"]["capabilities"]),
         })
@@ -215,7 +223,9 @@ impl Server {
                 self.tell(id, &names.join(" "));
             }
             "change" => {
-                say(&json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}));
+                let list = arguments["list"].as_str().unwrap_or("tools");
+                let method = format!("notifications/{list}/list_changed");
+                say(&json!({"jsonrpc": "2.0", "method": method}));
                 self.tell(id, "told");
             }
             _ => refuse(id, -32602, "unknown tool"),

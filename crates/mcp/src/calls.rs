@@ -18,6 +18,7 @@ use serde_json::{Map, Value};
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
+use crate::list;
 pub(crate) use hear::level;
 pub(crate) use slot::{End, NO_PROTOCOL, Slot};
 use turns::Turns;
@@ -61,6 +62,9 @@ pub(crate) struct News {
     pub(crate) tools: watch::Sender<u64>,
     /// The same of its prompts and resources.
     pub(crate) library: watch::Sender<u64>,
+    /// By the method of a list, how often the server said that it changed; what we suspect ourselves
+    /// is not counted.
+    announced: Mutex<HashMap<&'static str, u64>>,
     /// The parameters of each `notifications/resources/updated`.
     pub(crate) updates: broadcast::Sender<Arc<Map<String, Value>>>,
 }
@@ -71,7 +75,21 @@ const BACKLOG: usize = 256;
 impl Default for News {
     fn default() -> Self {
         let (tools, library) = (watch::Sender::new(0), watch::Sender::new(0));
-        Self { tools, library, updates: broadcast::Sender::new(BACKLOG) }
+        let (announced, updates) = (Mutex::default(), broadcast::Sender::new(BACKLOG));
+        Self { tools, library, announced, updates }
+    }
+}
+
+impl News {
+    /// How often the server said that this list changed.
+    pub(crate) fn announced(&self, list: list::Kind) -> u64 {
+        let announced = self.announced.lock().unwrap_or_else(PoisonError::into_inner);
+        announced.get(list.method).copied().unwrap_or_default()
+    }
+
+    fn announce(&self, list: list::Kind) {
+        let mut announced = self.announced.lock().unwrap_or_else(PoisonError::into_inner);
+        *announced.entry(list.method).or_default() += 1;
     }
 }
 

@@ -4,16 +4,19 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use tokio::sync::watch;
 use tokio::time::sleep;
 use toolcrib_core::{
-    About, BoxFuture, CallContext, ErrorKind, Fields, Following, Holdings, Inquiry, Library, Said,
-    SourceError, ToolError,
+    About, BoxFuture, CallContext, ErrorKind, Fields, Following, Holdings, Inquiry, Kind, Library,
+    Said, SourceError, ToolError,
 };
 
 use crate::call::Asked;
 use crate::fault::Fault;
 use crate::list::{self, PROMPTS, RESOURCES, TEMPLATES};
 use crate::pool::Pool;
+use crate::source::next;
 
 /// Largest definition, in bytes of JSON.
 const LARGEST: usize = 64 * 1024;
@@ -23,11 +26,33 @@ pub(crate) struct Books {
     pool: Arc<Pool>,
     /// How many changes and ends had been told when it was listed.
     told: std::sync::Mutex<(u64, u64)>,
+    prompts: Repeated,
+    resources: Repeated,
+}
+
+/// Tells when a server says that a list changed, and it is the same.
+#[derive(Default)]
+struct Repeated {
+    /// How often it had been said when the last list was asked for, and what that was.
+    last: std::sync::Mutex<Option<(u64, [u8; 32])>>,
+    told: watch::Sender<()>,
+}
+
+impl Repeated {
+    fn look(&self, said: u64, lists: &[&[Arc<Fields>]]) {
+        let digest = Sha256::digest(serde_json::to_vec(lists).unwrap_or_default()).into();
+        let mut last = self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let before = last.replace((said, digest));
+        if before.is_some_and(|before| before.0 != said && before.1 == digest) {
+            self.told.send_replace(());
+        }
+    }
 }
 
 impl Books {
     pub(crate) fn new(pool: Arc<Pool>) -> Self {
-        Self { pool, told: std::sync::Mutex::default() }
+        let (prompts, resources) = (Repeated::default(), Repeated::default());
+        Self { pool, told: std::sync::Mutex::default(), prompts, resources }
     }
 
     fn now(&self) -> (u64, u64) {
@@ -98,8 +123,13 @@ impl Books {
 impl Library for Books {
     fn load(&self) -> BoxFuture<'_, Result<Holdings, SourceError>> {
         Box::pin(async {
-            let now = self.now();
+            let (now, news) = (self.now(), &self.pool.listing.news);
+            let said = (news.announced(PROMPTS), news.announced(RESOURCES));
             let fetched = self.fetch().await;
+            if let Ok(Holdings { prompts, resources, templates, .. }) = &fetched {
+                self.prompts.look(said.0, &[prompts]);
+                self.resources.look(said.1, &[resources, templates]);
+            }
             // Also of a list that failed: it is asked for again at its own pace.
             *self.told() = now;
             fetched.map_err(|fault| fault.into_source_error(self.pool.id.as_str()))
@@ -117,6 +147,13 @@ impl Library for Books {
                 _ = ended.wait_for(|count| *count != ends) => {}
                 () = self.poll() => {}
             }
+        })
+    }
+
+    fn announced(&self, kind: Kind) -> BoxFuture<'static, ()> {
+        next(match kind {
+            Kind::Prompt => &self.prompts.told,
+            Kind::Resource | Kind::Template => &self.resources.told,
         })
     }
 

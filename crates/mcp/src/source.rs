@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
+use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 use toolcrib_child::StderrTail;
 use toolcrib_core::{BoxFuture, Library, Source, SourceError, SourceId, Tool, Toolset};
@@ -37,6 +38,8 @@ pub struct Surroundings {
 pub struct McpSource {
     pool: Arc<Pool>,
     listed: Mutex<Listed>,
+    /// Told when the server said that its tools changed, and they are the same.
+    announced: watch::Sender<()>,
 }
 
 /// The last good list.
@@ -46,6 +49,8 @@ struct Listed {
     /// How many changes and ends had been told when it was asked for.
     changes: u64,
     ends: u64,
+    /// How often the server had said that it changed.
+    announced: u64,
     has_tools: bool,
     /// An empty list after an end was not believed once.
     doubted: bool,
@@ -64,7 +69,7 @@ impl McpSource {
     pub fn new(id: &str, settings: ServerSettings, surroundings: Surroundings) -> Self {
         let opener = Opener::new(settings, surroundings.environment);
         let pool = Arc::new(Pool::new(SourceId::new(id), opener));
-        Self { pool, listed: Mutex::default() }
+        Self { pool, listed: Mutex::default(), announced: watch::Sender::new(()) }
     }
 
     fn listed(&self) -> MutexGuard<'_, Listed> {
@@ -123,7 +128,7 @@ impl McpSource {
     }
 
     async fn load_now(&self) -> Result<Toolset, SourceError> {
-        let (changes, ends) = self.told();
+        let ((changes, ends), announced) = (self.told(), self.announcements());
         let id = &self.pool.id;
         let fetched = self.fetch().await.map_err(|fault| {
             self.pool.listing.health().tell(&fault);
@@ -144,6 +149,7 @@ impl McpSource {
             digest: Some(fetched.digest),
             changes,
             ends,
+            announced,
             has_tools: !toolset.is_empty(),
             doubted: false,
             left_out: specs.left_out,
@@ -170,6 +176,10 @@ impl McpSource {
     fn told(&self) -> (u64, u64) {
         let listing = &self.pool.listing;
         (*listing.news.tools.borrow(), *listing.ends.borrow())
+    }
+
+    fn announcements(&self) -> u64 {
+        self.pool.listing.news.announced(list::TOOLS)
     }
 
     /// Waits until there may be another list; `true`: the connection that listed it is gone.
@@ -227,16 +237,23 @@ impl Source for McpSource {
                 if self.unrest(changes, ends).await {
                     return;
                 }
-                let (changes, ends) = self.told();
+                let ((changes, ends), announced) = (self.told(), self.announcements());
                 match self.fetch().await {
                     Ok(fetched) if digest == Some(fetched.digest) => {
                         let mut listed = self.listed();
                         (listed.changes, listed.ends) = (changes, ends);
+                        if std::mem::replace(&mut listed.announced, announced) != announced {
+                            self.announced.send_replace(());
+                        }
                     }
                     _ => return,
                 }
             }
         })
+    }
+
+    fn announced(&self) -> BoxFuture<'static, ()> {
+        next(&self.announced)
     }
 
     fn unlisted(&self, name: &str) -> Option<Arc<dyn Tool>> {
@@ -256,4 +273,14 @@ impl Source for McpSource {
     fn library(&self) -> Option<Arc<dyn Library>> {
         Some(Arc::new(Books::new(Arc::clone(&self.pool))))
     }
+}
+
+/// Resolves when something is told from now on; never, once nobody is left to tell it.
+pub(crate) fn next(told: &watch::Sender<()>) -> BoxFuture<'static, ()> {
+    let mut told = told.subscribe();
+    Box::pin(async move {
+        if told.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    })
 }

@@ -100,6 +100,10 @@ impl Source for Fitted {
         Some(&self.stem)
     }
 
+    fn announced(&self) -> BoxFuture<'static, ()> {
+        self.owner.source.announced()
+    }
+
     fn unlisted(&self, name: &str) -> Option<Arc<dyn Tool>> {
         let may_be_had = self.fit.is_of_all() && self.fit.owner(name).is_none();
         may_be_had.then(|| self.owner.source.unlisted(name)).flatten()

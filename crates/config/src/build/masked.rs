@@ -93,6 +93,10 @@ impl Source for Masked {
         self.source.changed()
     }
 
+    fn announced(&self) -> BoxFuture<'static, ()> {
+        self.source.announced()
+    }
+
     fn unlisted(&self, name: &str) -> Option<Arc<dyn Tool>> {
         let tool = self.source.unlisted(name)?;
         Some(self.tool(tool.spec(), &tool))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures_util::stream::unfold;
 use serde_json::Value;
 use toolcrib_core::{
-    About, BoxFuture, CallContext, ErrorKind, Fields, Following, Holdings, Inquiry, Library,
+    About, BoxFuture, CallContext, ErrorKind, Fields, Following, Holdings, Inquiry, Kind, Library,
     Refusal, Said, SourceError, ToolError,
 };
 
@@ -87,6 +87,10 @@ impl Library for FittedLibrary {
         self.library.changed()
     }
 
+    fn announced(&self, kind: Kind) -> BoxFuture<'static, ()> {
+        self.library.announced(kind)
+    }
+
     fn answer<'a>(
         &'a self,
         inquiry: Inquiry,
@@ -151,6 +155,10 @@ impl Library for MaskedLibrary {
 
     fn changed(&self) -> BoxFuture<'_, ()> {
         self.library.changed()
+    }
+
+    fn announced(&self, kind: Kind) -> BoxFuture<'static, ()> {
+        self.library.announced(kind)
     }
 
     fn answer<'a>(

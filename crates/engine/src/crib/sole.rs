@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use toolcrib_core::{Caller, Catalog, Plan, Request, Said, SourceId, TicketId};
+use toolcrib_core::{BoxFuture, Caller, Catalog, Kind, Plan, Request, Said, SourceId, TicketId};
 
 use super::Crib;
 use super::tools::Tools;
@@ -24,6 +24,15 @@ impl Crib {
         // Functions of the host program are no server.
         let is_plain = held.holdings.stem.is_empty() && !said.server.is_empty();
         is_plain.then(|| (publisher, name, Arc::clone(said)))
+    }
+
+    /// Resolves when the only server says once more that a list of it changed, though it is the
+    /// same; `None`: that of its tools.
+    pub fn announced(&self, kind: Option<Kind>) -> BoxFuture<'static, ()> {
+        match self.only_server() {
+            Some((publisher, server, _)) => publisher.announced(&server, kind),
+            None => Box::pin(std::future::pending()),
+        }
     }
 
     /// What a request may use that calls a tool which the only server does not list: that tool

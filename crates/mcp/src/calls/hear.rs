@@ -13,6 +13,7 @@ use toolcrib_core::{LogEntry, LogLevel, Progress};
 use super::{Asked, Calls, End, MOST_QUESTIONS, NO_PROTOCOL, Slot};
 use crate::answer::Reply;
 use crate::frame::{self, Unreadable};
+use crate::list::{PROMPTS, RESOURCES, TOOLS};
 
 /// Longest text of a report of progress, in characters.
 const LONGEST_REPORT: usize = 1_000;
@@ -166,10 +167,13 @@ impl Calls {
                 None
             }
             "notifications/tools/list_changed" => {
+                self.news.announce(TOOLS);
                 self.news.tools.send_modify(|count| *count += 1);
                 told(fields)
             }
             "notifications/prompts/list_changed" | "notifications/resources/list_changed" => {
+                let of_prompts = method == "notifications/prompts/list_changed";
+                self.news.announce(if of_prompts { PROMPTS } else { RESOURCES });
                 self.news.library.send_modify(|count| *count += 1);
                 told(fields)
             }

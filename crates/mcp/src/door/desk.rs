@@ -423,7 +423,10 @@ impl ServerHandler for Desk {
         }
         let woken = extensions.get::<SessionRestoreMarker>();
         let missed = || woken.map(|woken| self.room.sessions.missed(&woken.id)).unwrap_or_default();
-        self.telling.begin(&self.room.house, peer, missed);
+        // Whoever comes in without one was refused before.
+        if let Ok(entrance) = self.entrance(&extensions) {
+            self.telling.begin(&self.room.house, entrance, peer, missed);
+        }
     }
 
     fn accepted_subscription_filter(

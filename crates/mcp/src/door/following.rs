@@ -60,6 +60,23 @@ fn changed(house: &Arc<dyn House>, list: List) -> BoxFuture<'static, List> {
     changed.map(move |()| list).boxed()
 }
 
+/// The same, and when the server for which a door stands says so of a list that is the same.
+fn told(house: &Arc<dyn House>, entrance: &Entrance, list: List) -> BoxFuture<'static, List> {
+    let kind = match list {
+        List::Tools => None,
+        List::Offers(kind) => Some(kind),
+    };
+    let announced = house.announced(entrance.profile.as_deref(), kind);
+    let changed = changed(house, list);
+    async move {
+        tokio::select! {
+            _ = changed => list,
+            () = announced => list,
+        }
+    }
+    .boxed()
+}
+
 /// Resolve when their list changes from now on.
 pub(super) fn changes(house: &Arc<dyn House>) -> Vec<BoxFuture<'static, List>> {
     LISTS.iter().map(|list| changed(house, *list)).collect()
@@ -74,12 +91,14 @@ impl Telling {
     pub(super) fn begin(
         &self,
         house: &Arc<dyn House>,
+        entrance: Entrance,
         peer: Peer<RoleServer>,
         missed: impl FnOnce() -> Vec<List>,
     ) {
         self.0.get_or_init(|| {
-            let changes = changes(house).into_iter().collect();
-            let telling = tell_lists(Arc::clone(house), peer, missed(), changes);
+            let changes = LISTS.iter().map(|list| told(house, &entrance, *list)).collect();
+            let house = Arc::clone(house);
+            let telling = tell_lists((house, entrance), peer, missed(), changes);
             tokio::spawn(telling).abort_handle()
         });
     }
@@ -92,7 +111,7 @@ impl Drop for Telling {
 }
 
 async fn tell_lists(
-    house: Arc<dyn House>,
+    (house, entrance): (Arc<dyn House>, Entrance),
     peer: Peer<RoleServer>,
     missed: Vec<List>,
     mut changes: FuturesUnordered<BoxFuture<'static, List>>,
@@ -108,7 +127,7 @@ async fn tell_lists(
             // A session may end while nothing changes.
             () = tokio::time::sleep(LOOK) => continue,
         };
-        changes.push(changed(&house, list));
+        changes.push(told(&house, &entrance, list));
         if tell(&peer, list).await.is_err() {
             return;
         }
@@ -199,6 +218,7 @@ type Begun = BoxFuture<'static, (String, Option<Following>)>;
 
 /// What is followed for a client of 2026-07-28, begun before it hears that it is.
 pub(super) struct Ahead {
+    entrance: Entrance,
     lists: Vec<(List, BoxFuture<'static, List>)>,
     followed: Vec<(String, Following)>,
     /// Their sources take their time.
@@ -213,7 +233,7 @@ impl Ahead {
     ) -> Self {
         let house = &room.house;
         let lists = LISTS.iter().filter(|list| wants(wanted, **list));
-        let lists = lists.map(|list| (*list, changed(house, *list))).collect();
+        let lists = lists.map(|list| (*list, told(house, entrance, *list))).collect();
         let uris = wanted.resource_subscriptions.iter().flatten().take(MOST);
         let mut beginning: FuturesUnordered<Begun> = uris
             .map(|uri| {
@@ -233,7 +253,8 @@ impl Ahead {
             }
         };
         let _ = tokio::time::timeout(PATIENCE, all).await;
-        Self { lists, followed, late: beginning.into_iter().collect() }
+        let (entrance, late) = (entrance.clone(), beginning.into_iter().collect());
+        Self { entrance, lists, followed, late }
     }
 }
 
@@ -250,7 +271,7 @@ fn wants(filter: &SubscriptionFilter, list: List) -> bool {
 pub(super) async fn listen(room: &Room, ahead: Ahead, subscription: SubscriptionContext) {
     let house = &room.house;
     let (accepted, sink) = (subscription.accepted(), subscription.sink());
-    let Ahead { lists, followed, late } = ahead;
+    let Ahead { entrance, lists, followed, late } = ahead;
     let is_accepted = |uri: &String| {
         accepted.resource_subscriptions.as_ref().is_some_and(|accepted| accepted.contains(uri))
     };
@@ -280,13 +301,13 @@ pub(super) async fn listen(room: &Room, ahead: Ahead, subscription: Subscription
             () = &mut told_updates => return,
             Some(list) = lists.next(), if !lists.is_empty() => list,
         };
-        lists.push(changed(house, list));
-        let told = match list {
+        lists.push(told(house, &entrance, list));
+        let sent = match list {
             List::Tools => sink.notify_tool_list_changed().await,
             List::Offers(Kind::Prompt) => sink.notify_prompt_list_changed().await,
             List::Offers(_) => sink.notify_resource_list_changed().await,
         };
-        if told.is_err() {
+        if sent.is_err() {
             return;
         }
     }

@@ -76,6 +76,12 @@ pub trait House: Send + Sync + 'static {
     /// Resolves once these are others; templates change with resources.
     fn offers_changed(&self, kind: Kind) -> BoxFuture<'static, ()>;
 
+    /// Resolves once the server for which this door stands says that a list of it changed, though
+    /// it is the same (`None`: that of its tools): its clients hear what it says.
+    fn announced(&self, _profile: Option<&str>, _kind: Option<Kind>) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::pending())
+    }
+
     /// Fills in a prompt, reads a resource, completes an argument. Must pass the gate.
     fn inquire(&self, asking: Asking) -> BoxFuture<'static, Result<Fields, ToolError>>;
 

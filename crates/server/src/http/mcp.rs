@@ -205,6 +205,10 @@ impl House for Shown {
         }
     }
 
+    fn announced(&self, profile: Option<&str>, kind: Option<Kind>) -> BoxFuture<'static, ()> {
+        self.crib(profile).announced(kind)
+    }
+
     fn inquire(&self, asking: Asking) -> BoxFuture<'static, Result<Fields, ToolError>> {
         let Asking { visitor, profile, inquiry, options } = asking;
         let crib = self.crib(profile.as_deref());

@@ -111,6 +111,10 @@ impl House for Home {
         }
     }
 
+    fn announced(&self, _: Option<&str>, kind: Option<Kind>) -> BoxFuture<'static, ()> {
+        self.crib.announced(kind)
+    }
+
     fn inquire(&self, asking: Asking) -> BoxFuture<'static, Result<Fields, ToolError>> {
         let Asking { visitor, inquiry, options, .. } = asking;
         let crib = self.crib.clone();

@@ -18,7 +18,7 @@ use super::own_client::in_front_of;
 use super::{shelves, suite, support};
 use crate::conformance::installed;
 use crate::library::{everything, source as far};
-use crate::support::{crib, source};
+use crate::support::{crib, settings, source};
 
 /// The fixture behind a second crib, which reaches it in the way of `era`.
 async fn behind(era: Era) -> String {
@@ -176,6 +176,28 @@ async fn a_server_of_others_says_through_us_what_it_says_itself() {
         assert_eq!(ours, whole, "{method}");
     }
     source.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_that_a_server_tells_of_is_told_though_its_lists_are_the_same() {
+    let server = source(settings(&["legacy", "prompts"]));
+    let door = Door::new(Arc::new(Home::of(crib(&server).await)), DoorSettings::default());
+    let (near, end) = duplex(64 * 1024);
+    let (reader, writer) = split(end);
+    tokio::spawn(async move { door.serve_stdio(reader, writer, Caller::local(), None).await });
+    let (reader, writer) = split(near);
+    let (mut client, _) = Client::of(reader, writer).await;
+    for list in ["tools", "prompts", "tools"] {
+        let params = json!({ "name": "change", "arguments": { "list": list } });
+        let call = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params });
+        client.say(call).await;
+        let mut heard = [client.hear().await, client.hear().await];
+        heard.sort_by_key(|message| message.get("id").is_some());
+        let method = format!("notifications/{list}/list_changed");
+        assert_eq!(heard[0], json!({ "jsonrpc": "2.0", "method": method }));
+        assert_eq!(heard[1]["result"]["content"][0]["text"], "told");
+    }
+    server.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
