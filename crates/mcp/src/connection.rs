@@ -112,6 +112,10 @@ impl Connection {
         self.facts.can("tools", "listChanged") && !self.is_mute.load(Ordering::Acquire)
     }
 
+    pub(crate) fn tells_updates(&self) -> bool {
+        self.facts.can("resources", "subscribe")
+    }
+
     /// Whether it says by itself when its prompts and resources change.
     pub(crate) fn tells_of_library(&self) -> bool {
         let has = |what: &str| self.facts.said.capabilities.contains_key(what);

@@ -186,8 +186,17 @@ impl Library for Books {
     ) -> BoxFuture<'a, Result<Following, ToolError>> {
         Box::pin(async move {
             let followed = async {
-                let upstream = self.pool.upstream(context).await?;
-                let connection = upstream.connection(Some(context)).await?;
+                let mut upstream = self.pool.upstream(context).await?;
+                let mut connection = upstream.connection(Some(context)).await?;
+                if !connection.tells_updates()
+                    && let Some(other) = self.pool.older(context)
+                {
+                    let older = other?;
+                    // Many have no older way: then it is refused in the words of the newer.
+                    if let Ok(other) = Box::pin(older.connection(Some(context))).await {
+                        (upstream, connection) = (older, other);
+                    }
+                }
                 upstream.follow(uri, &connection).await
             };
             followed.await.map(Following::new).map_err(|fault| {

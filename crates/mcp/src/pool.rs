@@ -61,6 +61,14 @@ impl Pool {
         self.upstream_of(context, None)
     }
 
+    /// The connection in the older way of a server that is spoken to in the newer one and may have
+    /// both: it may offer more in the other.
+    pub(crate) fn older(&self, context: &CallContext) -> Option<Result<Arc<Upstream>, Fault>> {
+        let older = self.older.as_ref()?;
+        let is_modern = self.listing.current().is_some_and(|live| live.facts.is_modern);
+        is_modern.then(|| self.upstream_of(context, Some(older)))
+    }
+
     /// The way to be asked in that a server of 2026-07-28 may have too.
     fn older_for(&self, context: &CallContext) -> Option<&Arc<Opener>> {
         let older = self.older.as_ref().filter(|_| context.is_asked_in_older_way())?;

@@ -64,7 +64,7 @@ impl Upstream {
         connection: &Connection,
     ) -> Result<impl Stream<Item = Map<String, Value>> + Send + use<>, Fault> {
         let refused = |message: String| Fault::Refused { code: -32601, message, data: None };
-        if !connection.facts.can("resources", "subscribe") {
+        if !connection.tells_updates() {
             return Err(refused("it tells nobody of changes of its resources".to_owned()));
         }
         let updates = self.news.updates.subscribe();

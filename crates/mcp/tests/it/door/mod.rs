@@ -22,6 +22,7 @@ mod suite;
 mod support;
 mod tasks;
 mod through;
+mod two_ways;
 mod unlisted;
 mod upstream_asks;
 mod wire;
