@@ -90,8 +90,25 @@ pub struct Said {
     pub server: Fields,
     pub capabilities: Fields,
     pub instructions: Option<String>,
-    /// By the method of a list, what its result says besides (`ttlMs`, `cacheScope`).
+    /// By the method of a list, what its result says besides (`ttlMs`, `cacheScope`, `_meta`); the
+    /// same of the greeting.
     pub hints: Fields,
+}
+
+impl Said {
+    /// The method of the greeting, in whatever revision it was.
+    pub const GREETING: &str = "server/discover";
+
+    /// What the result of a method says besides; to whoever speaks a revision before 2026-07-28
+    /// nothing of how long it may be kept.
+    pub fn besides(&self, method: &str, is_modern: bool) -> Fields {
+        let mut besides = match self.hints.get(method) {
+            Some(Value::Object(besides)) => besides.clone(),
+            _ => Fields::new(),
+        };
+        besides.retain(|key, _| is_modern || !["ttlMs", "cacheScope"].contains(&key.as_str()));
+        besides
+    }
 }
 
 /// One question to a library, with the parameters that the protocol has for it.

@@ -288,6 +288,11 @@ impl Server {
         if self.era == "modern" && result.get("resultType").is_none() {
             result["resultType"] = "complete".into();
         }
+        if self.has("besides") && result.get("content").is_none() {
+            result["_meta"]["com.example/a"] = json!("hidden-word");
+            result["x-new"] = json!([1]);
+            result["ttlMs"] = json!(7);
+        }
         say(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
     }
 }

@@ -6,6 +6,7 @@ use rmcp::model::ServerPeerInfo;
 use serde_json::{Map, Value};
 use toolcrib_core::Said;
 
+use crate::library::hints;
 use crate::text::{clean, cut};
 
 /// Longest guidance that a server's instructions become, in characters.
@@ -56,7 +57,15 @@ fn said(mut greeting: Map<String, Value>) -> Said {
     };
     let instructions = greeting.remove("instructions");
     let instructions = instructions.and_then(|text| text.as_str().map(str::to_owned));
-    Said { server, capabilities, instructions, hints: Map::new() }
+    // Of the connection, and not of the server.
+    for key in ["protocolVersion", "supportedVersions"] {
+        greeting.shift_remove(key);
+    }
+    if !meta.is_empty() {
+        greeting.insert("_meta".to_owned(), Value::Object(meta));
+    }
+    let hints = Map::from_iter([(Said::GREETING.to_owned(), hints(greeting))]);
+    Said { server, capabilities, instructions, hints }
 }
 
 impl Facts {

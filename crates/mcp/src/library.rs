@@ -68,7 +68,7 @@ impl Books {
         let timeouts = self.pool.settings().timeouts;
         let connection = self.pool.listing.connection(None).await?;
         let mut said = Said::clone(&connection.facts.said);
-        said.hints = self.pool.hints();
+        said.hints.extend(self.pool.hints());
         let mut lists = Vec::new();
         for kind in [PROMPTS, RESOURCES, TEMPLATES] {
             let (entries, besides) = match list::all(&connection, kind, timeouts.list).await {
@@ -76,7 +76,7 @@ impl Books {
                 Err(Fault::Refused { code: METHOD_NOT_FOUND, .. }) => Default::default(),
                 listed => listed?,
             };
-            said.hints.insert(kind.method.to_owned(), hints(&besides));
+            said.hints.insert(kind.method.to_owned(), hints(besides));
             lists.push(entries.iter().filter_map(|entry| definition(entry)).collect());
         }
         self.pool.listing.touch();
@@ -210,15 +210,21 @@ impl Library for Books {
     }
 }
 
-/// Caching hints of a list.
-pub(crate) fn hints(besides: &Fields) -> Value {
-    let known = ["ttlMs", "cacheScope"].into_iter();
-    let said = known.filter_map(|key| Some((key.to_owned(), besides.get(key)?.clone())));
-    Value::Object(said.collect())
+/// What a result says besides what it was asked for: how long it may be kept (`ttlMs`,
+/// `cacheScope`), `_meta`, and whatever comes yet. Of what is too large the first alone.
+pub(crate) fn hints(mut besides: Fields) -> Value {
+    besides.shift_remove("resultType");
+    if size(&besides) > LARGEST {
+        besides.retain(|key, _| ["ttlMs", "cacheScope"].contains(&key.as_str()));
+    }
+    Value::Object(besides)
+}
+
+fn size(fields: &Fields) -> usize {
+    serde_json::to_vec(fields).map_or(usize::MAX, |bytes| bytes.len())
 }
 
 fn definition(entry: &RawValue) -> Option<Arc<Fields>> {
     let Ok(Value::Object(fields)) = serde_json::from_str(entry.get()) else { return None };
-    let size = serde_json::to_vec(&fields).map_or(usize::MAX, |bytes| bytes.len());
-    (size <= LARGEST).then(|| Arc::new(fields))
+    (size(&fields) <= LARGEST).then(|| Arc::new(fields))
 }

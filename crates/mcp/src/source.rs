@@ -120,7 +120,7 @@ impl McpSource {
             listed => listed?,
         };
         let (tools, besides) = tools;
-        self.pool.hint(list::TOOLS.method, hints(&besides));
+        self.pool.hint(list::TOOLS.method, hints(besides));
         self.pool.listing.touch();
         let instructions = connection.facts.instructions.clone();
         let whole = serde_json::to_vec(&(&tools, &instructions)).unwrap_or_default();

@@ -125,6 +125,7 @@ impl MaskedLibrary {
         let mut said = Said::clone(&holdings.said);
         self.mask.each(|redactor| redactor.fields(&mut said.server));
         self.mask.each(|redactor| redactor.fields(&mut said.capabilities));
+        self.mask.each(|redactor| redactor.fields(&mut said.hints));
         if let Some(text) = &mut said.instructions {
             *text = self.mask.text(text);
         }

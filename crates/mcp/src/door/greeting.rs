@@ -4,7 +4,7 @@ use rmcp::model::{
     DiscoverResult, ErrorData, InitializeResult, ServerCapabilities, ServerConfig,
     TASKS_EXTENSION_ID,
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use toolcrib_core::Said;
 
 use super::desk::{Desk, Entrance, REVISIONS};
@@ -78,7 +78,7 @@ pub(super) fn initialize(
     config.capabilities.extensions = None;
     let Some(sole) = sole.as_deref() else { return Ok(config) };
     let (capabilities, server, instructions) = fields(&config, Some(sole));
-    let mut result = Map::new();
+    let mut result = sole.besides(Said::GREETING, false);
     result.insert("protocolVersion".to_owned(), json!(config.protocol_version));
     result.insert("capabilities".to_owned(), capabilities);
     result.insert("serverInfo".to_owned(), server);
@@ -102,18 +102,18 @@ pub(super) fn discover(
     let sole = desk.sole(entrance);
     let (mut capabilities, server, instructions) = fields(config, sole.as_deref());
     offer_tasks(&mut capabilities);
-    let mut result = json!({
-        "resultType": "complete",
-        "supportedVersions": REVISIONS,
-        "capabilities": capabilities,
-        "ttlMs": 0,
-        "cacheScope": "private",
-        "_meta": { "io.modelcontextprotocol/serverInfo": server },
-    });
-    if let (Some(text), Value::Object(fields)) = (instructions, &mut result) {
-        fields.insert("instructions".to_owned(), Value::from(text));
+    let said = sole.map(|said| said.besides(Said::GREETING, true));
+    let mut result = said.unwrap_or_default();
+    result.insert("resultType".to_owned(), json!("complete"));
+    result.insert("supportedVersions".to_owned(), json!(REVISIONS));
+    result.insert("capabilities".to_owned(), capabilities);
+    result.entry("ttlMs").or_insert_with(|| json!(0));
+    result.entry("cacheScope").or_insert_with(|| json!("private"));
+    if let Value::Object(meta) = result.entry("_meta").or_insert_with(|| json!({})) {
+        meta.insert("io.modelcontextprotocol/serverInfo".to_owned(), server);
     }
-    outgoing::typed(&desk.room, line, result, || {
+    result.extend(instructions.map(|text| ("instructions".to_owned(), Value::from(text))));
+    outgoing::typed(&desk.room, line, Value::Object(result), || {
         json!({
             "resultType": "complete", "supportedVersions": [], "capabilities": {}, "ttlMs": 0,
             "cacheScope": "private",

@@ -166,17 +166,15 @@ pub(super) fn frame(
     sole: Option<&Arc<Said>>,
     method: &str,
 ) -> Map<String, Value> {
-    let mut result = Map::new();
+    let said = sole.map(|said| said.besides(method, client.is_modern));
+    let mut result = said.unwrap_or_default();
     if !client.is_modern {
         return result;
     }
-    let said = sole.and_then(|said| said.hints.get(method));
-    let said = |key: &str| said.and_then(|hints| hints.get(key)).cloned();
     let fresh = u64::try_from(room.settings.fresh.as_millis()).unwrap_or(u64::MAX);
     result.insert("resultType".to_owned(), json!("complete"));
-    result.insert("ttlMs".to_owned(), said("ttlMs").unwrap_or_else(|| json!(fresh)));
+    result.entry("ttlMs").or_insert_with(|| json!(fresh));
     // What a caller sees is for this caller.
-    let scope = said("cacheScope").unwrap_or_else(|| json!("private"));
-    result.insert("cacheScope".to_owned(), scope);
+    result.entry("cacheScope").or_insert_with(|| json!("private"));
     result
 }

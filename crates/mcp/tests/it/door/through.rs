@@ -9,16 +9,17 @@ use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, Lines, duplex,
     split,
 };
-use toolcrib_core::Caller;
+use toolcrib_core::{Caller, Said};
 use toolcrib_mcp::{Door, DoorSettings, Era};
 
 use super::house::Home;
 use super::long::BRIEF;
 use super::own_client::in_front_of;
+use super::wire::{begin, greet, modern, old};
 use super::{shelves, suite, support};
 use crate::conformance::installed;
 use crate::library::{everything, source as far};
-use crate::support::{crib, settings, source};
+use crate::support::{crib, settings, source, until};
 
 /// The fixture behind a second crib, which reaches it in the way of `era`.
 async fn behind(era: Era) -> String {
@@ -198,6 +199,36 @@ async fn a_change_that_a_server_tells_of_is_told_though_its_lists_are_the_same()
         assert_eq!(heard[1]["result"]["content"][0]["text"], "told");
     }
     server.stop().await;
+}
+
+#[tokio::test]
+async fn what_a_server_says_besides_its_lists_and_in_its_greeting_is_said_through_us() {
+    for era in ["modern", "legacy"] {
+        let crib = crib(&source(settings(&[era, "besides", "prompts"]))).await;
+        let all = ["server/discover", "tools/list", "prompts/list"];
+        let says_more = |hint: &Value| hint.get("x-new").is_some();
+        let knows = |said: Arc<Said>| said.hints.get("tools/list").is_some_and(says_more);
+        until("it is known what the lists say", || crib.sole().is_some_and(knows)).await;
+        let url = support::open(crib, &[], DoorSettings::default()).await;
+        let told = |answer: &Value| {
+            let result = &answer["result"];
+            json!([result["_meta"]["com.example/a"], result["x-new"], result["ttlMs"]])
+        };
+        let methods = if era == "legacy" { &all[..] } else { &all[..2] };
+        for method in methods {
+            let answer = modern(&url, "ann", method, json!({}), json!({})).await.answer();
+            assert_eq!(told(&answer), json!(["hidden-word", [1], 7]), "{era} {method}: {answer}");
+            assert_eq!(answer["result"]["cacheScope"], "private");
+        }
+        let hello = greet(&url, "ann", "2025-11-25", json!({})).await;
+        // How long it may be kept is nothing that its revision has.
+        let of_older = json!(["hidden-word", [1], null]);
+        assert_eq!(told(&hello.answer()), of_older, "{}", hello.body);
+        let session = begin(&url, "ann", "2025-11-25", json!({})).await;
+        let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+        let list = old(&url, "ann", Some(&session), list).await;
+        assert_eq!(told(&list.answer()), of_older, "{}", list.body);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
