@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use rmcp::model::{CreateTaskResult, ErrorData};
+use http::HeaderMap;
+use rmcp::model::{CreateTaskResult, ErrorCode, ErrorData};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use toolcrib_core::{
@@ -22,6 +23,7 @@ use super::result::refusal;
 use super::running::{End, Hold, Running, Step, Visit, request};
 use super::tasks::{self, Case, Stage};
 use super::telling::{Telling, undecided, under_way};
+use crate::http::parameters;
 
 /// What one request is about.
 pub(super) struct Calling {
@@ -44,6 +46,8 @@ pub(super) struct Calling {
 pub(super) struct Marks<'a> {
     pub(super) trace: Option<&'a str>,
     pub(super) key: Option<&'a Value>,
+    /// Those of a request whose revision has some arguments repeated in them.
+    pub(super) headers: Option<&'a HeaderMap>,
 }
 
 /// What a client brings back that was asked something: the name of the call, and its answers.
@@ -98,6 +102,10 @@ impl Calling {
         (tool, arguments): (String, Option<&Value>),
     ) -> Result<Self, ErrorData> {
         let plan = plan_for(room, &entrance, &tool)?;
+        if let Some(headers) = marks.headers {
+            let is_whole = || room.sole(&entrance).is_some();
+            repeats(&plan, (&tool, arguments), headers, is_whole)?;
+        }
         let trace = entrance.trace.map(|own| traced(own, marks.trace));
         let Entrance { caller, profile, key, session, .. } = entrance;
         let key = once::key(key.as_deref(), marks.key)?;
@@ -400,6 +408,27 @@ fn plan_for(room: &Room, entrance: &Entrance, tool: &str) -> Result<Plan, ErrorD
     let (caller, profile) = (&entrance.caller, entrance.profile.as_deref());
     let unlisted = room.house.plan_unlisted(caller, profile, entrance.request(), tool);
     Ok(unlisted.unwrap_or(plan))
+}
+
+/// Fails where a tool of the server that this door stands for (`is_whole`) wants arguments repeated
+/// in headers, and they are not.
+fn repeats(
+    plan: &Plan,
+    (tool, arguments): (&str, Option<&Value>),
+    headers: &HeaderMap,
+    is_whole: impl FnOnce() -> bool,
+) -> Result<(), ErrorData> {
+    let Some(planned) = plan.get(tool) else { return Ok(()) };
+    let input = &planned.listed.spec.input;
+    if !input.may_hold(parameters::MARK) || !is_whole() {
+        return Ok(());
+    }
+    // What may not be wanted, no list of the server has.
+    let wanted = parameters::of(&input.value()).unwrap_or_default();
+    match parameters::differing(&wanted, arguments, headers) {
+        Some(told) => Err(ErrorData::new(ErrorCode::HEADER_MISMATCH, told, None)),
+        None => Ok(()),
+    }
 }
 
 /// One answer for what was changed, used, timed out, or is somebody else's.

@@ -262,9 +262,12 @@ impl ServerHandler for Desk {
         let answers = params.input_responses.take().unwrap_or_default();
         let back = params.request_state.take().map(|state| (state, answers));
         let meta = context.meta.clone();
-        let marks = Marks { trace: meta.get_traceparent(), key: meta.get(once::KEY) };
+        let headers = context.extensions.get::<http::request::Parts>();
+        let headers = headers.map(|parts| parts.headers.clone());
         let asked = (tool, arguments, back);
         let line = self.line(context);
+        let headers = headers.as_ref().filter(|_| line.client.is_modern);
+        let marks = Marks { trace: meta.get_traceparent(), key: meta.get(once::KEY), headers };
         let (line, answer) = calling::answer(&self.room, entrance, line, marks, asked).await?;
         outgoing::called(&self.room, &line, answer)
     }

@@ -14,10 +14,8 @@ use super::client::Client;
 use super::desk::{Entrance, Room, offers as offers_methods};
 use super::reading::frame;
 use crate::flat::Flat;
+use crate::http::parameters::MARK as HEADER;
 use crate::written::Written;
-
-/// In a schema, the header that an argument travels in.
-const HEADER: &str = "x-mcp-header";
 
 /// A page of what a caller may see, as a result of `tools/list`.
 pub(super) fn tools(
@@ -122,9 +120,9 @@ fn definition(spec: &ToolSpec, client: &Client, is_whole: bool) -> Value {
         put("title", json!(title));
     }
     put("description", json!(spec.description));
-    put("inputSchema", input(spec.input.value()));
+    put("inputSchema", input(schema(&spec.input, is_whole)));
     if let Some(output) = spec.output.as_ref().filter(|schema| client.takes_output(schema)) {
-        put("outputSchema", without_headers(output.value()));
+        put("outputSchema", schema(output, is_whole));
     }
     let mut extra = spec.extra.value();
     if !is_whole {
@@ -184,6 +182,7 @@ struct Kept<'a> {
 impl<'a> Kept<'a> {
     /// `None`: something of it has to be changed, or is kept in another form.
     fn of(spec: &'a ToolSpec, client: &Client, is_whole: bool) -> Option<Self> {
+        let as_kept = |schema| as_kept(schema, is_whole);
         let input = as_kept(&spec.input).filter(|input| has_type(input))?;
         let output = match &spec.output {
             Some(schema) if client.takes_output(schema) => Some(as_kept(schema)?),
@@ -217,8 +216,8 @@ fn kept_hints(hints: &mut Written, spec: &ToolSpec, said: &Flat<'_>) {
 }
 
 /// The text of a schema in which no header is to be taken away.
-fn as_kept(schema: &Packed) -> Option<&str> {
-    schema.text().filter(|_| !schema.may_hold(HEADER))
+fn as_kept(schema: &Packed, is_whole: bool) -> Option<&str> {
+    schema.text().filter(|_| is_whole || !schema.may_hold(HEADER))
 }
 
 /// Whether a schema, of which this is the kept text, says at its top which type it has.
@@ -256,8 +255,7 @@ fn ours(spec: &ToolSpec) -> [(&'static str, bool); 3] {
     ]
 }
 
-fn input(schema: Value) -> Value {
-    let mut schema = without_headers(schema);
+fn input(mut schema: Value) -> Value {
     if let Value::Object(fields) = &mut schema {
         fields.entry("type").or_insert_with(|| json!("object"));
     }
@@ -265,9 +263,13 @@ fn input(schema: Value) -> Value {
 }
 
 /// Parameters that travel as headers do so between us and the server behind us: this door takes
-/// all of them from the body, so that there is one value to check.
-fn without_headers(mut schema: Value) -> Value {
-    strip(&mut schema, false);
+/// all of them from the body, so that there is one value to check. Where it stands for one server
+/// it checks both (`calling`).
+fn schema(schema: &Packed, is_whole: bool) -> Value {
+    let mut schema = schema.value();
+    if !is_whole {
+        strip(&mut schema, false);
+    }
     schema
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::response::Response;
 use http::header::CONTENT_TYPE;
-use http::{HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
 
 use super::calling::{self, Marks};
@@ -33,7 +33,9 @@ impl Plain {
             }
         };
         let line = Line::silent(&id, client, room.settings.patience);
-        let marks = Marks { trace: trace.as_deref(), key: key.as_ref() };
+        // One that repeats an argument does not come this way.
+        let headers = Some(&HeaderMap::new());
+        let marks = Marks { trace: trace.as_deref(), key: key.as_ref(), headers };
         let asked = (tool, arguments, None);
         // On the heap: what holds this future is moved about before it is first polled.
         let answered = Box::pin(calling::answer(room, entrance, line, marks, asked)).await;

@@ -10,7 +10,12 @@ use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 
-const MARK: &str = "x-mcp-header";
+/// In a schema, the header that an argument travels in.
+pub(crate) const MARK: &str = "x-mcp-header";
+
+/// What stands around a text in base64.
+const OPENS: &str = "=?base64?";
+const CLOSES: &str = "?=";
 
 /// Tools of a list that want arguments repeated, by their names at the server.
 pub(crate) type Mirrors = Vec<(String, Vec<Mirrored>)>;
@@ -94,18 +99,51 @@ fn mirrored(
 
 /// Writes the headers of one call.
 pub(super) fn write(wanted: &[Mirrored], arguments: &Map<String, Value>, headers: &mut HeaderMap) {
-    for Mirrored { path, header } in wanted {
-        let mut path = path.iter();
-        let first = path.next().and_then(|key| arguments.get(key));
-        let argument = first.and_then(|first| path.try_fold(first, |value, key| value.get(key)));
-        let text = match argument {
-            Some(Value::String(text)) => text.clone(),
-            Some(Value::Number(number)) => number.to_string(),
-            Some(Value::Bool(flag)) => flag.to_string(),
-            _ => continue,
+    for one in wanted {
+        let text = one.text(arguments).map(|text| encoded(&text));
+        if let Some(Ok(value)) = text.map(|text| HeaderValue::from_str(&text)) {
+            headers.insert(one.header.clone(), value);
+        }
+    }
+}
+
+/// Why the headers of a call do not say what its arguments say, if they do not: whoever routes by
+/// the first must not be shown others than whoever runs the second.
+pub(crate) fn differing(
+    wanted: &[Mirrored],
+    arguments: Option<&Value>,
+    headers: &HeaderMap,
+) -> Option<String> {
+    wanted.iter().find_map(|one| {
+        let mut said = headers.get_all(&one.header).iter();
+        let (said, again) = (said.next(), said.next());
+        let argument = arguments.and_then(Value::as_object).and_then(|all| one.text(all));
+        let what = match (said, argument) {
+            _ if again.is_some() => "came twice for",
+            (None, None) => return None,
+            (None, Some(_)) => "is missing for",
+            (Some(_), None) => "came without",
+            (Some(said), Some(argument)) => {
+                if said.to_str().ok().and_then(decoded).as_ref() == Some(&argument) {
+                    return None;
+                }
+                "does not repeat"
+            }
         };
-        if let Ok(value) = HeaderValue::from_str(&encoded(&text)) {
-            headers.insert(header.clone(), value);
+        Some(format!("the header `{}` {what} the argument `{}`", one.header, one.path.join(".")))
+    })
+}
+
+impl Mirrored {
+    /// The argument as text, before it is encoded; `None`: a call without it.
+    fn text(&self, arguments: &Map<String, Value>) -> Option<String> {
+        let mut path = self.path.iter();
+        let first = arguments.get(path.next()?)?;
+        match path.try_fold(first, |value, key| value.get(key))? {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            Value::Bool(flag) => Some(flag.to_string()),
+            Value::Null | Value::Array(_) | Value::Object(_) => None,
         }
     }
 }
@@ -114,8 +152,17 @@ pub(super) fn write(wanted: &[Mirrored], arguments: &Map<String, Value>, headers
 fn encoded(text: &str) -> String {
     let plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
         && text.trim() == text
-        && !text.starts_with("=?base64?");
-    if plain { text.to_owned() } else { format!("=?base64?{}?=", STANDARD.encode(text)) }
+        && !text.starts_with(OPENS);
+    if plain { text.to_owned() } else { format!("{OPENS}{}{CLOSES}", STANDARD.encode(text)) }
+}
+
+/// The text that [`encoded`] made this of; `None`: it made none of it.
+fn decoded(text: &str) -> Option<String> {
+    let inside = text.strip_prefix(OPENS).and_then(|text| text.strip_suffix(CLOSES));
+    match inside {
+        Some(inside) => String::from_utf8(STANDARD.decode(inside).ok()?).ok(),
+        None => Some(text.to_owned()),
+    }
 }
 
 #[cfg(test)]

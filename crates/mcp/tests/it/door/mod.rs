@@ -6,6 +6,7 @@ mod consent;
 mod early;
 mod ext_tasks;
 mod fixtures;
+mod headers;
 mod house;
 mod inspector;
 mod listening;
