@@ -42,7 +42,7 @@ use crate::plan::Plan;
 use crate::policy::Policy;
 use crate::response::Report;
 use crate::spec::ToolSpec;
-use crate::trace::Trace;
+use crate::trace::{Trace, TraceState};
 use crate::witness::Witness;
 use admit::{Admitted, Slot};
 use bounds::{BatchBounds, Bounds};
@@ -92,6 +92,8 @@ pub struct BatchOptions {
     pub host: Option<Arc<dyn Host>>,
     /// Where the batch stands in a trace.
     pub trace: Option<Trace>,
+    /// What others wrote beside that place.
+    pub trace_state: Option<TraceState>,
     /// The host's own mark of the request that the calls came by; what is parked bears it.
     pub mark: Option<Arc<str>>,
     /// Under which the host began the batch as a whole.
@@ -201,6 +203,7 @@ impl Executor {
             cancel,
             host: options.host,
             trace: options.trace,
+            trace_state: options.trace_state,
             mark: options.mark,
             key: options.key,
             decider: None,
@@ -234,6 +237,7 @@ struct Batch {
     cancel: CancellationToken,
     host: Option<Arc<dyn Host>>,
     trace: Option<Trace>,
+    trace_state: Option<TraceState>,
     mark: Option<Arc<str>>,
     key: Option<OnceKey>,
     /// Who decided about the ticket by which its call comes back.

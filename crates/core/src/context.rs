@@ -14,7 +14,7 @@ use crate::library::Refusal;
 use crate::name::SourceId;
 use crate::outcome::{ErrorKind, ToolError};
 use crate::plan::Plan;
-use crate::trace::Trace;
+use crate::trace::{Trace, TraceState};
 use crate::witness::Witness;
 
 /// The surroundings of one call. Cheap to clone; only the executor makes one.
@@ -29,6 +29,7 @@ pub struct CallContext {
     pub(crate) host: Option<Arc<dyn Host>>,
     pub(crate) witness: Option<Arc<dyn Witness>>,
     pub(crate) trace: Option<Trace>,
+    pub(crate) trace_state: Option<TraceState>,
     /// Where the tool comes from; `None`: nobody records what is asked of others for the call.
     pub(crate) recorded: Option<SourceId>,
     /// Of tools that stand beside the catalog.
@@ -92,6 +93,11 @@ impl CallContext {
     /// call has a place of its own: see [`CallContext::errand`].
     pub fn trace(&self) -> Option<Trace> {
         self.trace.filter(|trace| trace.goes_on())
+    }
+
+    /// What others wrote beside it, for whoever is told the place.
+    pub fn trace_state(&self) -> Option<&TraceState> {
+        self.trace_state.as_ref().filter(|_| self.trace().is_some())
     }
 
     /// Begins a request to somebody else, who does a part of the call. `name`: what is asked for,

@@ -82,7 +82,7 @@ pub use spec::{Guidance, Limits, Origin, ToolSpec, Traits, Validation};
 pub use ticket::{Decision, PARKED_BYTES, Parked, TicketError, TicketId};
 pub use tool::{Arguments, Tool, brief, raw_tool, tool, tool_with};
 pub use toolset::{Conflict, NotRenamed, Shelved, Toolset};
-pub use trace::Trace;
+pub use trace::{Trace, TraceState};
 pub use witness::{Decided, Over, Ruling, Witness};
 
 /// A future that a trait object returns.

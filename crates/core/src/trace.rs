@@ -1,15 +1,15 @@
 //! Where a call stands in the traces of those who asked for it: the Trace Context of the W3C.
 
 use std::fmt;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use uuid::Uuid;
 
 /// A place in a trace: the trace, and the span that is the parent of whatever begins here.
 ///
-/// Of a client's header nothing but the name of the trace and whether it is recorded goes on: each
-/// step has a span of its own.
+/// Of a client's `traceparent` nothing but the name of the trace and whether it is recorded goes on:
+/// each step has a span of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Trace {
     id: u128,
@@ -87,6 +87,42 @@ impl Trace {
     }
 }
 
+/// What the systems that trace wrote beside the place in a trace, for each other: a `tracestate`.
+/// It goes on as it is, and wherever the place does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraceState(Arc<str>);
+
+/// Letters that everybody passes on.
+const LONGEST_STATE: usize = 512;
+/// Members of its list.
+const MOST_MEMBERS: usize = 32;
+
+impl TraceState {
+    /// `None`: it is none, or longer than everybody must pass on, or says nothing.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim_matches([' ', '\t']);
+        let members = || text.split(',').map(|member| member.trim_matches([' ', '\t']));
+        let fits = !text.is_empty() && text.len() <= LONGEST_STATE;
+        let is_list = fits && members().count() <= MOST_MEMBERS && members().all(is_member);
+        is_list.then(|| Self(text.into()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// `key=value`, or nothing at all.
+fn is_member(text: &str) -> bool {
+    let Some((key, value)) = text.split_once('=') else { return text.is_empty() };
+    let in_key =
+        |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' | b'*' | b'/' | b'@');
+    let begins =
+        key.bytes().next().is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    let in_value = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'=';
+    begins && key.bytes().all(in_key) && !value.is_empty() && value.bytes().all(in_value)
+}
+
 /// As a `traceparent`.
 impl fmt::Display for Trace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -146,6 +182,28 @@ mod tests {
             "00-+bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
         ] {
             assert_eq!(Trace::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_tracestate_is_a_list_of_so_many_letters_and_members() {
+        let long = |letters: usize| format!("a={}", "x".repeat(letters - 2));
+        let many = |members: usize| vec!["a=1"; members].join(",");
+        for good in [
+            "rojo=00f067aa0ba902b7,congo=t61rcWkgMzE",
+            "a=1, b@c=2 ,,",
+            "0=~",
+            &long(511),
+            &long(512),
+            &many(31),
+            &many(32),
+        ] {
+            assert_eq!(TraceState::parse(good).as_ref().map(TraceState::as_str), Some(good));
+        }
+        for bad in
+            ["", "a", "a=", "=1", "A=1", "a=1=2", "a=\u{e9}", "a=1\r\nb: c", &long(513), &many(33)]
+        {
+            assert_eq!(TraceState::parse(bad), None, "{bad}");
         }
     }
 

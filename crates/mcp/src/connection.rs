@@ -292,6 +292,9 @@ impl Connection {
         }
         if let Some(trace) = trace {
             meta.set_traceparent(trace.to_string());
+            if let Some(state) = context.trace_state() {
+                meta.insert("tracestate".to_owned(), json!(state.as_str()));
+            }
         }
         (!meta.is_empty()).then_some(meta)
     }

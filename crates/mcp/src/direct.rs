@@ -126,6 +126,9 @@ impl Direct {
         }
         if let Some(trace) = trace {
             said.field("traceparent", &trace.to_string());
+            if let Some(state) = context.and_then(CallContext::trace_state) {
+                said.field("tracestate", &state.as_str());
+            }
         }
         said.field("progressToken", &number);
     }

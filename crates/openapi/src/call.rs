@@ -21,6 +21,7 @@ use crate::response::Answer;
 use crate::server::Server;
 
 const TRACE: HeaderName = HeaderName::from_static("traceparent");
+const STATE: HeaderName = HeaderName::from_static("tracestate");
 
 /// What all calls of one API share.
 pub(crate) struct Api {
@@ -165,6 +166,11 @@ impl Api {
             && let Ok(place) = HeaderValue::from_str(&place.to_string())
         {
             request.headers.insert(TRACE, place);
+            if let Some(state) = context.trace_state()
+                && let Ok(state) = HeaderValue::from_str(state.as_str())
+            {
+                request.headers.insert(STATE, state);
+            }
         }
         if let Some(cookie) = cookie(request.headers.get(COOKIE), &draft.cookies)? {
             request.headers.insert(COOKIE, cookie);

@@ -88,6 +88,7 @@ impl<'a> Attempts<'a> {
             host: batch.host.clone(),
             witness,
             trace,
+            trace_state: batch.trace_state.clone(),
             recorded: is_recorded.then(|| tool.spec.origin.source.clone()),
             plan: batch.plan.is_beside(tool).then(|| batch.plan.clone()),
         };

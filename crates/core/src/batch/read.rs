@@ -58,6 +58,7 @@ impl Executor {
             cancel,
             host: options.host.clone(),
             trace: options.trace,
+            trace_state: options.trace_state.clone(),
             mark: None,
             key: None,
             decider: None,

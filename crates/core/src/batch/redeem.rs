@@ -129,6 +129,7 @@ impl Deciding {
             cancel: self.options.cancel.child_token(),
             host: self.options.host.clone(),
             trace: self.options.trace,
+            trace_state: self.options.trace_state.clone(),
             mark: None,
             key: None,
             decider: Some(decider),

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use toolcrib_core::{
     Ask, BatchOptions, Call, Decision, ErrorKind, Parked, Pending, Plan, Question, RawArguments,
-    Response, TicketError, TicketId, ToolOutcome, Trace, canonical,
+    Response, TicketError, TicketId, ToolOutcome, Trace, TraceState, canonical,
 };
 
 use super::approval;
@@ -37,6 +37,7 @@ pub(super) struct Calling {
     meant: Option<String>,
     trace: Option<Trace>,
     session: Option<Arc<str>>,
+    trace_state: Option<TraceState>,
     /// The caller's own name for the call.
     key: Option<String>,
 }
@@ -107,12 +108,12 @@ impl Calling {
             repeats(&plan, (&tool, arguments), headers, is_whole)?;
         }
         let trace = entrance.trace.map(|own| traced(own, marks.trace));
-        let Entrance { caller, profile, key, session, .. } = entrance;
+        let Entrance { caller, profile, trace_state, key, session, .. } = entrance;
         let key = once::key(key.as_deref(), marks.key)?;
         let visit = Visit { caller, profile, digest: digest(&tool, arguments) };
         let meant = plan.meant(&tool, arguments);
         let room = Arc::clone(room);
-        Ok(Self { room, line, plan, visit, tool, meant, trace, session, key })
+        Ok(Self { room, line, plan, visit, tool, meant, trace, trace_state, session, key })
     }
 
     /// Goes on with a call that was begun before, for whoever is at this line.
@@ -152,7 +153,8 @@ impl Calling {
         let house = &self.room.house;
         Ok(Running::start(self.visit.clone(), &self.line.client, hold, |options| {
             let mark = Some(Arc::clone(&self.visit.digest));
-            let options = BatchOptions { trace: self.trace, mark, ..options };
+            let trace_state = self.trace_state.clone();
+            let options = BatchOptions { trace: self.trace, trace_state, mark, ..options };
             let profile = self.visit.profile.as_deref();
             let report = house.run(self.plan.clone(), profile, vec![call], options);
             Box::pin(async move {

@@ -21,7 +21,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use toolcrib_core::{
     About, BatchOptions, Caller, Discovery, Fields, Inquiry, Kind, LogLevel, Plan, Request, Said,
-    Trace, Visitor,
+    Trace, TraceState, Visitor,
 };
 
 use super::attentive::Carried;
@@ -66,6 +66,8 @@ pub(super) struct Entrance {
     pub(super) session: Option<Arc<str>>,
     /// Where the request stands in a trace; `None`: nobody keeps any.
     pub(super) trace: Option<Trace>,
+    /// What others wrote beside that place.
+    pub(super) trace_state: Option<TraceState>,
     /// How the client wants the tools shown; `None`: as the crib has it.
     pub(super) discovery: Option<Discovery>,
     /// What the client calls this one call, so that sending it again does not run it again.
@@ -132,6 +134,16 @@ impl Desk {
         self.room.sole(entrance)
     }
 
+    /// Takes in what a client at a pipe says beside its place in a trace. Over HTTP the way in did.
+    fn hear_state(&self, entrance: &mut Entrance, context: &RequestContext<RoleServer>) {
+        if self.entrance.is_some()
+            && context.meta.get_traceparent().and_then(Trace::parse).is_some()
+        {
+            let said = context.meta.get("tracestate").and_then(Value::as_str);
+            entrance.trace_state = said.and_then(TraceState::parse);
+        }
+    }
+
     fn list<T: Serialize + DeserializeOwned>(
         &self,
         kind: Kind,
@@ -150,6 +162,7 @@ impl Desk {
         context: RequestContext<RoleServer>,
     ) -> Result<Reading<'_>, ErrorData> {
         let mut entrance = self.entrance(&context.extensions)?;
+        self.hear_state(&mut entrance, &context);
         let said = context.meta.get_traceparent();
         entrance.trace = entrance.trace.map(|own| traced(own, said));
         let Ok(Value::Object(mut params)) = serde_json::to_value(params) else {
@@ -256,7 +269,8 @@ impl ServerHandler for Desk {
             let (line, answer) = Box::pin(early.go_on(self.line(context))).await?;
             return outgoing::called(&self.room, &line, answer);
         }
-        let entrance = self.entrance(&context.extensions)?;
+        let mut entrance = self.entrance(&context.extensions)?;
+        self.hear_state(&mut entrance, &context);
         let tool = std::mem::take(&mut params.name).into_owned();
         let arguments = params.arguments.take().map(Value::Object);
         let answers = params.input_responses.take().unwrap_or_default();

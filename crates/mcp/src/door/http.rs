@@ -14,7 +14,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
-use toolcrib_core::{Caller, Discovery, Trace};
+use toolcrib_core::{Caller, Discovery, Trace, TraceState};
 use toolcrib_json::repair::read_strict;
 
 use super::attentive::{self, Carried};
@@ -56,6 +56,8 @@ pub struct Guest {
     pub profile: Option<String>,
     /// Where the request stands in a trace; `None`: nobody keeps any.
     pub trace: Option<Trace>,
+    /// What others wrote beside that place.
+    pub trace_state: Option<TraceState>,
 }
 
 pub(super) struct Inner {
@@ -116,12 +118,13 @@ impl Porch {
             return refused((StatusCode::UNAUTHORIZED, "log in first"));
         };
         let trace = request.extensions_mut().remove::<Trace>();
+        let trace_state = request.extensions_mut().remove::<TraceState>();
         let (head, body) = request.into_parts();
         let body = async {
             let body = axum::body::to_bytes(body, self.0.room.settings.largest_request).await;
             body.map_err(|_| TOO_LARGE)
         };
-        let guest = Guest { caller: Arc::new(caller), profile, trace };
+        let guest = Guest { caller: Arc::new(caller), profile, trace, trace_state };
         self.0.admit(guest, head, body).await.unwrap_or_else(refused)
     }
 }
@@ -133,7 +136,7 @@ impl Inner {
         mut head: Parts,
         body: impl Future<Output = Result<Bytes, Refusal>>,
     ) -> Result<Response, Refusal> {
-        let Guest { caller, profile, trace } = guest;
+        let Guest { caller, profile, trace, trace_state } = guest;
         let headers = &mut head.headers;
         let twice = |name: &HeaderName| headers.get_all(name).iter().nth(1).is_some();
         // Of most requests the two counts tell that no header came twice.
@@ -147,7 +150,8 @@ impl Inner {
         own_pages(headers);
         let session = self.unseal(headers, &caller, profile.as_ref())?;
         let discovery = discovery(headers)?;
-        let entrance = Entrance { caller, profile, session, trace, discovery, key: None };
+        let entrance =
+            Entrance { caller, profile, session, trace, trace_state, discovery, key: None };
         let body = body.await?;
         if body.len() > self.room.settings.largest_request {
             return Err(TOO_LARGE);

@@ -60,8 +60,9 @@ impl<'a> Reading<'a> {
     fn begin(&self) -> Running {
         let house = &self.desk.room.house;
         Running::start(self.visit.clone(), &self.line.client, Hold::WithItsClient, |options| {
-            let Entrance { caller, profile, session, trace, .. } = self.entrance.clone();
-            let options = BatchOptions { trace, ..options };
+            let Entrance { caller, profile, session, trace, trace_state, .. } =
+                self.entrance.clone();
+            let options = BatchOptions { trace, trace_state, ..options };
             let (visitor, inquiry) = (Visitor { caller, session }, self.inquiry.clone());
             let answer = house.inquire(Asking { visitor, profile, inquiry, options });
             Box::pin(async move { End::Read(Box::new(answer.await)) })

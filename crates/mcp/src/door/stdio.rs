@@ -49,6 +49,7 @@ pub(super) async fn serve(
         profile: profile.map(Arc::from),
         session: Some(session.into()),
         trace: None,
+        trace_state: None,
         discovery: None,
         key: None,
     };

@@ -10,7 +10,7 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde_json::Value;
 use toolcrib::auth::{Reach, Resource, needed, reach};
 use toolcrib::json::repair::read_strict;
-use toolcrib::{Caller, Crib, Trace};
+use toolcrib::{Caller, Crib, Trace, TraceState};
 
 use super::house::House;
 use super::keys::lacking;
@@ -28,6 +28,7 @@ pub(crate) struct Asked {
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
     pub(crate) trace: Trace,
+    pub(crate) trace_state: Option<TraceState>,
 }
 
 impl Asked {

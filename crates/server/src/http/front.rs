@@ -86,8 +86,9 @@ async fn admit(
         None => Bytes::new(),
     };
     let Parts { method, uri, headers, .. } = parts;
-    let trace = seen.trace;
-    let asked = Asked { house, method, uri, caller, segments, query, headers, body, trace };
+    let (trace, trace_state) = (seen.trace, seen.trace_state.clone());
+    let asked =
+        Asked { house, method, uri, caller, segments, query, headers, body, trace, trace_state };
     let reply = Woken::new((route.answer)(asked)).await?;
     if reply.body().size_hint().exact().is_some() {
         return Ok(reply);

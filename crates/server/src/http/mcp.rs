@@ -33,14 +33,17 @@ pub(crate) fn enter(asked: Asked) -> Answered {
         asked.permit(profile)?;
         further(&asked, profile)?;
         let operation = Operation::begin(&asked);
-        let Asked { house, method, uri, caller, segments, headers, body, trace, .. } = asked;
+        let Asked {
+            house, method, uri, caller, segments, headers, body, trace, trace_state, ..
+        } = asked;
         let mut request = Request::new(body);
         *request.method_mut() = method;
         *request.uri_mut() = uri;
         *request.headers_mut() = headers;
         let profile = segments.into_iter().next();
-        let trace = operation.as_ref().and_then(Operation::trace).unwrap_or(trace);
-        let guest = Guest { caller, profile, trace: Some(trace) };
+        let own = operation.as_ref().and_then(Operation::place);
+        let (trace, trace_state) = own.unwrap_or((trace, trace_state));
+        let guest = Guest { caller, profile, trace: Some(trace), trace_state };
         let reply = Watched::of(house.mcp.answer(guest, request).await, operation);
         Ok(reply.map(|body| body.map_err(Into::into).boxed_unsync()))
     })

@@ -3,10 +3,10 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use http::{HeaderMap, Request, StatusCode};
+use http::{HeaderMap, HeaderValue, Request, StatusCode};
 use serde_json::json;
-use toolcrib::Trace;
 use toolcrib::config::LogLevel;
+use toolcrib::{Trace, TraceState};
 
 use super::house::House;
 use super::names::single;
@@ -14,22 +14,28 @@ use super::routes::Route;
 use crate::telemetry::{Span, log};
 
 const TRACEPARENT: http::HeaderName = http::HeaderName::from_static("traceparent");
+const TRACESTATE: http::HeaderName = http::HeaderName::from_static("tracestate");
 /// The route of a request that found none.
 const NONE: &str = "(none)";
 
 pub(super) struct Seen {
     pub(super) trace: Trace,
+    /// What others wrote beside that place.
+    pub(super) trace_state: Option<TraceState>,
     pub(super) route: OnceLock<&'static Route>,
 }
 
 impl Seen {
     pub(super) fn of<B>(house: &House, request: &Request<B>) -> Self {
-        let trace = if house.telemetry.spans.is_some() {
-            told(request.headers()).map_or_else(Trace::root, Trace::child)
-        } else {
-            Trace::of_ours()
+        let traces = house.telemetry.spans.is_some();
+        let told = if traces { told(request.headers()) } else { None };
+        let trace_state = told.and_then(|_| state(request.headers()));
+        let trace = match told {
+            Some(told) => told.child(),
+            None if traces => Trace::root(),
+            None => Trace::of_ours(),
         };
-        Self { trace, route: OnceLock::new() }
+        Self { trace, trace_state, route: OnceLock::new() }
     }
 
     pub(super) fn answered(&self, house: &House, status: StatusCode, took: Duration) {
@@ -56,4 +62,11 @@ impl Seen {
 /// Where the client says that its request stands in a trace.
 fn told(headers: &HeaderMap) -> Option<Trace> {
     single(headers, &TRACEPARENT).ok().flatten().and_then(Trace::parse)
+}
+
+/// What stands beside that: a list, which may come in several headers.
+fn state(headers: &HeaderMap) -> Option<TraceState> {
+    let parts: Result<Vec<_>, _> =
+        headers.get_all(TRACESTATE).iter().map(HeaderValue::to_str).collect();
+    TraceState::parse(&parts.ok()?.join(","))
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use foldhash::fast::RandomState;
 use serde_json::Value as Json;
-use toolcrib::{Returned, ToolName, Trace};
+use toolcrib::{Returned, ToolName, Trace, TraceState};
 
 use super::family::{Bounds, Family, Spread, Value};
 
@@ -39,6 +39,8 @@ pub(crate) struct Served {
 /// What the span of such an operation says beside the figure.
 pub(crate) struct Told {
     pub(crate) trace: Trace,
+    /// What others wrote beside that place.
+    pub(crate) state: Option<TraceState>,
     /// The request that carried it, where its client says that it belongs elsewhere.
     pub(crate) carrier: Option<Trace>,
     pub(crate) id: Option<String>,
@@ -91,12 +93,12 @@ impl Failure {
 impl Told {
     /// `said`: where its client says that it stands; `carrier`: the request that it came with,
     /// which may carry it for somebody else.
-    pub(crate) fn at(carrier: Trace, said: Option<&str>) -> Self {
-        let (trace, carrier) = match said.and_then(Trace::parse) {
+    pub(crate) fn at(carrier: Trace, said: Option<Trace>) -> Self {
+        let (trace, carrier) = match said {
             Some(said) => (said.child(), Some(carrier)),
             None => (carrier.child(), None),
         };
-        Self { trace, carrier, id: None, name: None, session: None }
+        Self { trace, state: None, carrier, id: None, name: None, session: None }
     }
 }
 

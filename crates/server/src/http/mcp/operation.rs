@@ -12,7 +12,7 @@ use http::{HeaderMap, Method};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
-use toolcrib::{ToolName, Trace};
+use toolcrib::{ToolName, Trace, TraceState};
 
 use crate::http::asked::Asked;
 use crate::http::house::House;
@@ -76,10 +76,12 @@ struct Params<'a> {
     meta: Option<Meta<'a>>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Meta<'a> {
     #[serde(borrow)]
     traceparent: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tracestate: Option<&'a RawValue>,
 }
 
 impl Operation {
@@ -104,8 +106,8 @@ impl Operation {
     }
 
     /// The place of what is done for it.
-    pub(super) fn trace(&self) -> Option<Trace> {
-        self.told.as_ref().map(|told| told.trace)
+    pub(super) fn place(&self) -> Option<(Trace, Option<TraceState>)> {
+        self.told.as_ref().map(|told| (told.trace, told.state.clone()))
     }
 
     pub(super) fn fails(&mut self, failure: Failure) {
@@ -146,12 +148,18 @@ fn read(asked: &Asked) -> Option<(Words<'_>, Option<Told>)> {
     let method = text(message.method?)?;
     let params = message.params.unwrap_or_default();
     let name = params.name.and_then(text);
-    let place = params.meta.and_then(|meta| text(meta.traceparent?));
+    let meta = params.meta.unwrap_or_default();
+    let place = meta.traceparent.and_then(text).and_then(|said| Trace::parse(&said));
+    let state = match place {
+        Some(_) => meta.tracestate.and_then(text).and_then(|own| TraceState::parse(&own)),
+        None => asked.trace_state.clone(),
+    };
     let told = traces.then(|| Told {
         id: message.id.map(|id| cut(&text(id).unwrap_or(id.get().into()))),
         name: name.as_deref().map(cut),
         session: session(&asked.headers),
-        ..Told::at(asked.trace, place.as_deref())
+        state,
+        ..Told::at(asked.trace, place)
     });
     Some(((method, name), told))
 }

@@ -153,7 +153,8 @@ fn work_of(asked: &Asked, body: CallsBody) -> Result<Work, Problem> {
     let house = &asked.house;
     let cancel = tokio_util::sync::CancellationToken::new();
     let listing = house.running.list(&asked.caller, &calls, cancel.clone());
-    Ok(Work { crib, plan, profile, calls, dialect, cancel, listing, trace: asked.trace })
+    let (trace, trace_state) = (asked.trace, asked.trace_state.clone());
+    Ok(Work { crib, plan, profile, calls, dialect, cancel, listing, trace, trace_state })
 }
 
 /// Total, as the dialects are: what is no call is answered as one that says so.

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use toolcrib::auth::is_operator;
 use toolcrib::dialect::Dialect;
 use toolcrib::{
-    BatchOptions, Call, Caller, Crib, Plan, Report, Response, ToolOutcome, Trace, Turn,
+    BatchOptions, Call, Caller, Crib, Plan, Report, Response, ToolOutcome, Trace, TraceState, Turn,
 };
 
 use crate::http::running::Listing;
@@ -24,11 +24,13 @@ pub(crate) struct Work {
     pub(crate) cancel: CancellationToken,
     pub(crate) listing: Listing,
     pub(crate) trace: Trace,
+    pub(crate) trace_state: Option<TraceState>,
 }
 
 impl Work {
     pub(crate) async fn done(self, options: BatchOptions) -> Bytes {
-        let options = BatchOptions { trace: Some(self.trace), ..options };
+        let Self { trace, trace_state, .. } = self;
+        let options = BatchOptions { trace: Some(trace), trace_state, ..options };
         let report = self.crib.run_with(&self.plan, self.calls, options).await;
         let caller = Arc::clone(self.plan.caller());
         let told_to_caller = |response: &Response| told(response, &caller);

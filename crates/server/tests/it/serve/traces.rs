@@ -109,11 +109,13 @@ fn a_call_is_a_span_between_its_client_and_its_server() {
     );
     let mut serving = serving(&api, &telemetry);
     let traceparent = format!("traceparent: 00-{TRACE}-{PARENT}-01");
-    let more = [traceparent.as_str(), "tracestate: a=canary", "baggage: b=canary"];
+    let state = ["tracestate: a=1", "tracestate: b=2"];
+    let more = [traceparent.as_str(), state[0], state[1], "baggage: b=canary"];
     let told = call(&serving, "e__meta", &more);
     let text = told["responses"][0]["text"].as_str().unwrap();
     assert!(text.contains(&format!("\"00-{TRACE}-")), "{text}");
     assert!(!text.contains(PARENT) && !text.contains("canary"), "{text}");
+    assert!(text.contains("\"tracestate\": \"a=1,b=2\""), "{text}");
     call(&serving, "told__look", &more);
     call(&serving, "untold__look", &more);
     call(&serving, "nothing", &[]);
@@ -121,7 +123,8 @@ fn a_call_is_a_span_between_its_client_and_its_server() {
     assert_eq!(heads.len(), 2, "{heads:?}");
     let passed = heads[0].header("traceparent").unwrap();
     assert!(passed.starts_with(&format!("00-{TRACE}-")) && !passed.contains(PARENT), "{passed}");
-    assert_eq!(heads[1].header("traceparent"), None);
+    assert_eq!(heads[0].header("tracestate"), Some("a=1,b=2"));
+    assert_eq!(["traceparent", "tracestate"].map(|name| heads[1].header(name)), [None, None]);
     assert!(!format!("{heads:?}").contains("canary"));
     // What a client does not want recorded is not.
     call(&serving, "e__meta", &[&format!("traceparent: 00-{}-{PARENT}-00", "1".repeat(32))]);
@@ -181,6 +184,7 @@ fn a_call_over_mcp_says_itself_where_it_stands() {
     let serving = serving(&api, &format!("[telemetry]\notlp = \"{}\"\n", collector.url));
     let told = over_mcp(&serving);
     assert!(told.contains(&format!("00-{TRACE}-")) && !told.contains(PARENT), "{told}");
+    assert!(told.contains("c=3") && !told.contains("of_the_request"), "{told}");
     assert!(eventually(|| {
         let spans = spans(&collector);
         spans.iter().any(|span| span["traceId"] == TRACE && span["parentSpanId"] == PARENT)
@@ -192,8 +196,11 @@ fn without_a_collector_no_place_in_a_trace_goes_on() {
     let api = Listener::start(fine);
     let serving = serving(&api, "");
     let traceparent = format!("traceparent: 00-{TRACE}-{PARENT}-01");
-    let told = call(&serving, "e__meta", &[&traceparent]);
-    assert!(!told.to_string().contains(TRACE), "{told}");
+    let told = call(&serving, "e__meta", &[&traceparent, "tracestate: a=1"]);
+    assert!(
+        !told.to_string().contains(TRACE) && !told.to_string().contains("tracestate"),
+        "{told}"
+    );
     call(&serving, "told__look", &[&traceparent]);
     assert_eq!(api.heard()[0].header("traceparent"), None);
     assert!(!over_mcp(&serving).contains(TRACE));
@@ -217,6 +224,7 @@ fn over_mcp(serving: &Serving) -> String {
         "io.modelcontextprotocol/clientInfo": { "name": "t", "version": "1" },
         "io.modelcontextprotocol/clientCapabilities": {},
         "traceparent": traceparent,
+        "tracestate": "c=3",
     } });
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
     let token = bearer(&serving.token);
@@ -227,6 +235,7 @@ fn over_mcp(serving: &Serving) -> String {
         "MCP-Protocol-Version: 2026-07-28",
         "Mcp-Method: tools/call",
         "Mcp-Name: e__meta",
+        "tracestate: of_the_request=1",
     ];
     let answer = serving.send(&head("POST", "/mcp", serving, &lines), &body.to_string());
     assert_eq!(answer.status, 200, "{answer:?}");
@@ -277,6 +286,7 @@ fn requests() -> Vec<(&'static str, Value)> {
             "io.modelcontextprotocol/clientInfo": { "name": "t", "version": "1" },
             "io.modelcontextprotocol/clientCapabilities": {},
             "traceparent": format!("00-{TRACE}-{PARENT}-01"),
+            "tracestate": "p=1",
         });
         (method, json!({ "jsonrpc": "2.0", "id": method, "method": method, "params": params }))
     })
@@ -318,6 +328,7 @@ fn what_is_read_says_where_it_stands_as_well() {
             assert!(eventually(|| !ask().body.contains("\"error\"")), "{:?}", ask());
             let answer = ask();
             assert_eq!(answer.body.contains(&format!("00-{TRACE}-")), is_told, "{answer:?}");
+            assert_eq!(answer.body.contains("p=1"), is_told, "{answer:?}");
             assert!(!answer.body.contains(PARENT), "{answer:?}");
         }
     }
@@ -336,7 +347,7 @@ fn a_client_at_a_pipe_is_traced_as_well() {
             answer = pipe.ask(&body.to_string());
             answer.contains(&format!("00-{TRACE}-"))
         });
-        assert!(told, "{method}: {answer}");
+        assert!(told && answer.contains("p=1"), "{method}: {answer}");
         answers += &answer;
     }
     assert_eq!(pipe.hang_up(), (Some(0), vec![]));
