@@ -29,6 +29,7 @@ mod outgoing;
 mod plain;
 mod reading;
 mod result;
+mod room;
 mod running;
 mod screen;
 mod seal;
@@ -48,11 +49,11 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use toolcrib_core::Caller;
 
 use awaited::Awaited;
-use desk::Room;
 pub use house::{Asking, Claim, House};
 pub use http::{Guest, Porch};
 #[cfg(feature = "fuzz")]
 pub(crate) use plain::means_one_thing;
+use room::Room;
 use sessions::Sessions;
 pub use settings::DoorSettings;
 pub use stdio::StdioError;

@@ -15,8 +15,9 @@ use rmcp::service::{NotificationContext, RequestContext, RoleServer, Service};
 use serde::Deserialize as _;
 use serde_json::Value;
 
-use super::desk::{Desk, Entrance, Room};
+use super::desk::Desk;
 use super::following::Ahead;
+use super::room::{Entrance, Room};
 
 /// Goes with the request to the handler, which takes out what is followed.
 #[derive(Clone)]

@@ -16,9 +16,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::desk::Entrance;
 use super::http::{Inner, refused};
 use super::plain::EVENTS;
+use super::room::Entrance;
 use super::screen::INVALID_REQUEST;
 
 /// The only revision that has them.

@@ -15,11 +15,11 @@ use toolcrib_core::{
 };
 
 use super::approval;
-use super::desk::{Entrance, Room};
 use super::line::Line;
 use super::once;
 use super::outgoing::{self, Answer};
 use super::result::refusal;
+use super::room::{Entrance, Room};
 use super::running::{End, Hold, Running, Step, Visit, request};
 use super::tasks::{self, Case, Stage};
 use super::telling::{Telling, undecided, under_way};
@@ -113,7 +113,7 @@ impl Calling {
         let visit = Visit { caller, profile, digest: digest(&tool, arguments) };
         let meant = plan.meant(&tool, arguments);
         let room = Arc::clone(room);
-        Ok(Self { room, line, plan, visit, tool, meant, trace, trace_state, session, key })
+        Ok(Self { room, line, plan, visit, tool, meant, trace, session, trace_state, key })
     }
 
     /// Goes on with a call that was begun before, for whoever is at this line.

@@ -19,10 +19,10 @@ use toolcrib_core::TicketError;
 
 use super::calling::{Calling, Marks};
 use super::client::Client;
-use super::desk::{Entrance, Room};
 use super::line::Line;
 use super::outgoing::Answer;
 use super::plain::{EVENTS, Plain, Wanted};
+use super::room::{Entrance, Room};
 use super::running::{End, Heard, Running};
 use super::sessions::Begun;
 use super::short::{listed, replied};

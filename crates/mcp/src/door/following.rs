@@ -14,8 +14,8 @@ use rmcp::service::{Peer, RoleServer, ServiceError, SubscriptionContext};
 use tokio::task::AbortHandle;
 use toolcrib_core::{Following, Kind, Visitor};
 
-use super::desk::{Entrance, Room};
 use super::house::House;
+use super::room::{Entrance, Room};
 use super::telling::error_data;
 
 /// Resources that one client may follow at the same time.

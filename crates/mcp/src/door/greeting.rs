@@ -7,9 +7,10 @@ use rmcp::model::{
 use serde_json::{Value, json};
 use toolcrib_core::Said;
 
-use super::desk::{Desk, Entrance, REVISIONS};
+use super::desk::{Desk, REVISIONS};
 use super::line::Line;
 use super::outgoing;
+use super::room::Entrance;
 
 /// What is not passed on: the tasks of others. Those of this door are its own, in the newest
 /// revision alone.

@@ -19,11 +19,12 @@ use toolcrib_json::repair::read_strict;
 
 use super::attentive::{self, Carried};
 use super::batch;
-use super::desk::{Desk, Entrance, Room};
+use super::desk::Desk;
 use super::early::{self, Began};
 use super::hosts::Hosts;
 use super::once;
 use super::plain::{self, Plain, Remembered};
+use super::room::{Entrance, Room};
 use super::screen::{self, INVALID_REQUEST, PARSE_ERROR};
 use super::seal::Seal;
 use super::sessions::Sessions;

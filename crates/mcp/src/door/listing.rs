@@ -11,8 +11,9 @@ use serde_json::{Map, Value, json};
 use toolcrib_core::{Effect, Exposure, Fields, Packed, Plan, PlannedTool, ToolSpec};
 
 use super::client::Client;
-use super::desk::{Entrance, Room, offers as offers_methods};
+use super::desk::offers as offers_methods;
 use super::reading::frame;
+use super::room::{Entrance, Room};
 use crate::flat::Flat;
 use crate::http::parameters::MARK as HEADER;
 use crate::written::Written;

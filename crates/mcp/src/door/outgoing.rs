@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::desk::Room;
 use super::line::Line;
+use super::room::Room;
 use crate::said::Said;
 
 /// A result, or questions instead of one.

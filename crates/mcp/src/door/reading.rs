@@ -11,11 +11,12 @@ use toolcrib_core::{About, BatchOptions, Fields, Inquiry, Kind, Said, Visitor};
 
 use super::calling::{digest, stale};
 use super::client::Client;
-use super::desk::{Desk, Entrance, Room, offers};
+use super::desk::{Desk, offers};
 use super::house::Asking;
 use super::line::Line;
 use super::listing;
 use super::outgoing::{self, Out};
+use super::room::{Entrance, Room};
 use super::running::{End, Hold, Running, Step, Visit};
 use super::telling::error_data;
 

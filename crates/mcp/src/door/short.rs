@@ -13,11 +13,11 @@ use rmcp::model::{ErrorCode, ErrorData, RequestId};
 
 use super::calling::{self, Marks};
 use super::client::Client;
-use super::desk::{Entrance, Room};
 use super::line::Line;
 use super::listing;
 use super::outgoing::Answer;
 use super::plain::{Plain, Wanted};
+use super::room::{Entrance, Room};
 use crate::written::Written;
 
 const JSON: &str = "application/json";

@@ -14,7 +14,8 @@ use toolcrib_core::Caller;
 use uuid::Uuid;
 
 use super::attentive::Attentive;
-use super::desk::{Desk, Entrance, Room};
+use super::desk::Desk;
+use super::room::{Entrance, Room};
 use super::screen::screen;
 
 /// Bytes on their way out that the client has not taken yet.

@@ -4,9 +4,10 @@ use rmcp::model::{ErrorData, GetTaskResult, InputResponses};
 use serde_json::json;
 
 use super::unknown;
-use crate::door::desk::{Desk, Entrance};
+use crate::door::desk::Desk;
 use crate::door::line::Line;
 use crate::door::outgoing;
+use crate::door::room::Entrance;
 
 impl Desk {
     pub(in crate::door) fn task_state(
