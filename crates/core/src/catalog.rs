@@ -89,7 +89,12 @@ pub enum Quarantine {
     NotPinned,
     #[error("whether it is accepted could not be found out: the judge of new tools broke over it")]
     NotJudged,
+    #[error("there are {MOST_TOOLS} tools already: take sources out, or pick tools with `include`")]
+    TooMany,
 }
+
+/// Tools of one snapshot. Each source has a bound of its own, and nobody bounds the sources.
+const MOST_TOOLS: usize = 20_000;
 
 /// The tools of one source on their way into a snapshot.
 pub struct Shelf {
@@ -244,7 +249,8 @@ impl Assembly<'_> {
         let fingerprint = known.map_or_else(|| spec.fingerprint(), |known| known.fingerprint);
         let reason = taken
             .map(|owner| Quarantine::NameTaken { owner })
-            .or_else(|| self.judged(&spec, fingerprint));
+            .or_else(|| self.judged(&spec, fingerprint))
+            .or_else(|| (catalog.tools.len() >= MOST_TOOLS).then_some(Quarantine::TooMany));
         let compiled = match (reason, known) {
             (Some(reason), _) => Err(reason),
             (None, Some(known)) => Ok(known.compiled.clone()),

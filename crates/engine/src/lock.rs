@@ -51,9 +51,10 @@ impl Lock {
             Quarantine::Changed { .. } | Quarantine::NotPinned => {
                 Some((&tool.spec, tool.fingerprint))
             }
-            Quarantine::NameTaken { .. } | Quarantine::BadSchema { .. } | Quarantine::NotJudged => {
-                None
-            }
+            Quarantine::NameTaken { .. }
+            | Quarantine::BadSchema { .. }
+            | Quarantine::NotJudged
+            | Quarantine::TooMany => None,
         });
         let mut lock = Self::default();
         for (spec, fingerprint) in listed.chain(kept_out) {

@@ -158,6 +158,24 @@ async fn a_judge_that_panics_costs_one_tool() {
     assert_eq!(crib.catalog().quarantined()[0].reason, Quarantine::NotJudged);
 }
 
+#[tokio::test(start_paused = true)]
+async fn of_20_000_tools_further_ones_are_kept_out_with_the_cure() {
+    let names: Vec<_> = (0..19_998).map(|number| format!("t{number}")).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let growing = [&["a"][..], &["a", "b"], &["a", "b", "c"]].into_iter();
+    let growing = growing.fold(Scripted::default(), |all, now| all.then(NOW, Ok(tools(now))));
+    let crib = Crib::builder().source("large", tools(&names)).source("growing", growing);
+    let crib = crib.build().await;
+    for kept_out in [0, 0, 1] {
+        let catalog = crib.catalog();
+        let reasons = catalog.quarantined().iter().map(|tool| &tool.reason);
+        assert_eq!(reasons.collect::<Vec<_>>(), vec![&Quarantine::TooMany; kept_out]);
+        assert!(catalog.tools().len() <= 20_000);
+        crib.reload(&SourceId::new("growing")).await;
+    }
+    assert_eq!(crib.catalog().tools().len(), 20_000);
+}
+
 /// A source that panics when it is asked for changes.
 struct Panicking(Scripted);
 
