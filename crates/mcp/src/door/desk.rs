@@ -373,9 +373,9 @@ impl ServerHandler for Desk {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        Err(outgoing::misfit(request.method))
+        Err(outgoing::misfit(request.method, &Client::of(&context)))
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {

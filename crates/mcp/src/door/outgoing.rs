@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
+use super::client::Client;
 use super::line::Line;
 use super::room::Room;
 use crate::said::Said;
@@ -117,29 +118,41 @@ fn lossless<T: Serialize + DeserializeOwned>(whole: &Value) -> Option<T> {
     (serde_json::to_value(&typed).ok()? == *whole).then_some(typed)
 }
 
-/// Methods of every revision whose parameters can be wrong, and what is right.
-const FITS: [(&str, &str); 8] = [
-    ("tools/call", "`name` is a text, and `arguments` an object or left out"),
-    ("prompts/get", "`name` is a text, and `arguments` an object of texts or left out"),
-    ("resources/read", "`uri` is a text"),
+/// Whose clients have a method; to others it is one that is not there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    All,
+    Older,
+    Modern,
+}
+
+/// Methods whose parameters can be wrong, and what is right.
+const FITS: [(&str, Of, &str); 8] = [
+    ("tools/call", Of::All, "`name` is a text, and `arguments` an object or left out"),
+    ("prompts/get", Of::All, "`name` is a text, and `arguments` an object of texts or left out"),
+    ("resources/read", Of::All, "`uri` is a text"),
     (
         "completion/complete",
+        Of::All,
         "`ref` names a prompt or a template, and `argument` has `name` and `value`",
     ),
-    ("resources/subscribe", "`uri` is a text"),
-    ("resources/unsubscribe", "`uri` is a text"),
-    ("subscriptions/listen", "`notifications` is an object that says what to hear of"),
+    ("resources/subscribe", Of::Older, "`uri` is a text"),
+    ("resources/unsubscribe", Of::Older, "`uri` is a text"),
     (
         "logging/setLevel",
+        Of::Older,
         "`level` is `debug`, `info`, `notice`, `warning`, `error`, `critical`, `alert` or \
          `emergency`",
     ),
+    ("subscriptions/listen", Of::Modern, "`notifications` is an object that says what to hear of"),
 ];
 
 /// The answer to a request that the SDK could not read.
-pub(super) fn misfit(method: String) -> ErrorData {
-    match FITS.into_iter().find(|(known, _)| *known == method) {
-        Some((_, fits)) => {
+pub(super) fn misfit(method: String, client: &Client) -> ErrorData {
+    let own = if client.is_modern { Of::Modern } else { Of::Older };
+    let is_there = |of: Of| of == Of::All || of == own;
+    match FITS.into_iter().find(|(known, of, _)| *known == method && is_there(*of)) {
+        Some((_, _, fits)) => {
             let told = format!("the parameters of `{method}` do not fit: {fits}");
             ErrorData::invalid_params(told, None)
         }

@@ -191,6 +191,10 @@ async fn parameters_that_do_not_fit_are_not_taken_for_a_method_that_is_not_there
     let (code, message) = answer("subscriptions/listen", r#""notifications":7"#).await;
     assert_eq!(code, -32602, "{message}");
     assert!(message.as_str().unwrap().contains("`notifications` is an object"), "{message}");
+    // Of older clients alone.
+    for method in ["logging/setLevel", "resources/subscribe", "resources/unsubscribe"] {
+        assert_eq!(answer(method, r#""x":7"#).await, (json!(-32601), json!(method)));
+    }
     let unknown = answer("tools/cull", r#""name":"alpha""#).await;
     assert_eq!(unknown, (json!(-32601), json!("tools/cull")));
     assert_eq!(oracle.runs(), []);
