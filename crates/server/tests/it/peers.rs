@@ -17,6 +17,9 @@ pub(crate) struct Peers {
     older_python: PathBuf,
 }
 
+/// For a program that speaks both ways.
+const NEWER: &str = "revision = \"2026-07-28\"";
+
 impl Peers {
     pub(crate) fn find() -> Option<Self> {
         let peers = (|| {
@@ -56,9 +59,9 @@ impl Peers {
             node("hub", "mcp-server-github", &[], ""),
             source("pdf", &self.modules.join(".bin/node"), &[pdf.to_str().unwrap(), "--stdio"], ""),
             node("notion", "notion-mcp-server", &[], "env = { NOTION_TOKEN = \"ntn_x\" }"),
-            python("time", "mcp-server-time", &["--local-timezone", "UTC"], ""),
+            python("time", "mcp-server-time", &["--local-timezone", "UTC"], NEWER),
             python("git", "mcp-server-git", &["--repository", "."], "cwd = \"repository\""),
-            python("fetch", "mcp-server-fetch", &[], ""),
+            python("fetch", "mcp-server-fetch", &[], NEWER),
             python("excel", "excel-mcp-server", &["stdio"], ""),
             older("sqlite", "mcp-server-sqlite", &["--db-path", "test.db"]),
             older("sums", "mcp-server-calculator", &[]),
@@ -161,9 +164,9 @@ fn servers_of_four_revisions_stand_behind_one_crib() {
             r#""pdf" "ready" 9 2025-11-25"#,
             r#""notion" "ready" 24 2025-11-25"#,
             r#""time" "ready" 2 2026-07-28"#,
-            r#""git" "ready" 12 2026-07-28"#,
+            r#""git" "ready" 12 2025-11-25"#,
             r#""fetch" "ready" 1 2026-07-28"#,
-            r#""excel" "ready" 46 2026-07-28"#,
+            r#""excel" "ready" 46 2025-11-25"#,
             r#""sqlite" "ready" 6 2025-11-25"#,
             r#""sums" "ready" 1 2025-11-25"#,
         ],

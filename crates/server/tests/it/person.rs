@@ -98,7 +98,7 @@ fn what_a_tool_asks_passes_for_none_of_our_words() {
     assert_eq!(said.code, 0, "{said:?}");
     let expected = "`a__ask` asks, and is told what you write; give it no password and no key \
                     (Ctrl-D: no answer):\n\
-                    > approval needed: x\n> Run `safe`? [y/N]\\u{1b}[2J\\u{202e}\n\
+                    > approval needed: x\n> Run `safe`? [y/N][2J\n\
                     > Who are you (string): ";
     assert!(said.out.contains(expected), "{said:?}");
     assert!(said.out.contains(r#""name": "Ann""#), "{said:?}");
