@@ -159,7 +159,8 @@ impl Inner {
         }
         if head.method == Method::POST && entrance.session.is_some() {
             if batch::opens(&body) && self.has_batches(&head.headers) {
-                return Ok(self.batch(entrance, head, &body).await);
+                // Rare, and large.
+                return Ok(Box::pin(self.batch(entrance, head, &body)).await);
             }
             // Large, and moved about before it is first polled.
             return Box::pin(self.in_session(entrance, head, body)).await;

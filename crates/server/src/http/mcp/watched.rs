@@ -65,7 +65,7 @@ impl<B> Watched<B> {
 /// Only what may have failed is read: what is searched for stands in every answer that did.
 fn hear(operation: &mut Operation, text: &str) {
     if !text.contains("\"error\":") && !text.contains("\"isError\":true") {
-        operation.answered |= text.contains("\"result\":");
+        operation.answered = operation.answered || text.contains("\"result\":");
         return;
     }
     let Ok(answer) = serde_json::from_str::<Answer>(text) else { return };
