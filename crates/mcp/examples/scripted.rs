@@ -131,9 +131,19 @@ impl Server {
         let names =
             ["count", "rich", "fail", "wrong", "gone", "progress", "log", "ask", "ask_model"];
         let mut tools: Vec<_> = names.iter().map(|name| tool(name)).collect();
-        for name in
-            ["slow", "hang", "die", "odd", "huge", "deep", "env", "change", "ask_modern", "late"]
-        {
+        for name in [
+            "slow",
+            "hang",
+            "die",
+            "odd",
+            "huge",
+            "line",
+            "deep",
+            "env",
+            "change",
+            "ask_modern",
+            "late",
+        ] {
             tools.push(tool(name));
         }
         let mut echo = tool("echo");
@@ -207,6 +217,15 @@ impl Server {
                 std::process::exit(3);
             }
             "odd" => say(&json!({"jsonrpc": "2.0", "id": id, "result": [1, 2]})),
+            // One line of exactly so many bytes.
+            "line" => {
+                let text = |x: &str| {
+                    let content = format!(r#"[{{"type":"text","text":"{x}"}}]"#);
+                    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":{content}}}}}"#)
+                };
+                let bytes = usize::try_from(number("bytes")).unwrap();
+                write(&text(&"x".repeat(bytes - text("").len())));
+            }
             "huge" => self.tell(id, &"x".repeat(usize::try_from(number("bytes")).unwrap())),
             "deep" => {
                 let depth = usize::try_from(number("depth")).unwrap();

@@ -121,6 +121,7 @@ mod tests {
 
     use super::*;
     use crate::calls::News;
+    use crate::settings::ServerBounds;
 
     /// Says what it is told to, and reads nothing.
     struct Flood(std::vec::IntoIter<serde_json::Value>);
@@ -145,7 +146,10 @@ mod tests {
     }
 
     fn flood(said: Vec<serde_json::Value>) -> Bounded<Flood> {
-        Bounded::new(Flood(said.into_iter()), &Calls::new(&Arc::<News>::default()))
+        Bounded::new(
+            Flood(said.into_iter()),
+            &Calls::new(&Arc::<News>::default(), ServerBounds::default()),
+        )
     }
 
     fn ping(id: usize) -> serde_json::Value {

@@ -19,6 +19,7 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::list;
+use crate::settings::ServerBounds;
 pub(crate) use hear::level;
 pub(crate) use slot::{End, NO_PROTOCOL, Slot};
 use turns::Turns;
@@ -33,6 +34,7 @@ const MOST_QUESTIONS: usize = 32;
 pub(crate) struct Calls {
     table: Mutex<Table>,
     pub(crate) news: Arc<News>,
+    pub(crate) bounds: ServerBounds,
     /// What the server said of itself, as it came.
     greeting: Mutex<Option<Map<String, Value>>>,
     turns: Turns,
@@ -94,10 +96,11 @@ impl News {
 }
 
 impl Calls {
-    pub(crate) fn new(news: &Arc<News>) -> Arc<Self> {
+    pub(crate) fn new(news: &Arc<News>, bounds: ServerBounds) -> Arc<Self> {
         Arc::new(Self {
             table: Mutex::default(),
             news: Arc::clone(news),
+            bounds,
             greeting: Mutex::default(),
             turns: Turns::default(),
             closed: CancellationToken::new(),

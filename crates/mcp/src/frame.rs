@@ -6,18 +6,16 @@ use serde::de::{Deserialize as _, DeserializeSeed, Deserializer, MapAccess, Visi
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-/// Longest line or event, in bytes.
-pub(crate) const LONGEST: usize = 8 * 1024 * 1024;
-/// What is said of one that is longer.
-pub(crate) const TOO_LARGE: &str = "it is larger than 8 MiB";
-/// Deepest nesting of objects and arrays.
-pub(crate) const DEEPEST: usize = 64;
+/// What is said of a message that is longer than it may be.
+pub(crate) const TOO_LARGE: &str = "it is larger than `limits.message` allows";
+/// What is said of one that is nested deeper.
+pub(crate) const TOO_DEEP: &str = "it is nested deeper than `limits.depth` allows";
 /// Messages of one batch array that are taken in.
 const MOST_IN_BATCH: usize = 1_000;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unreadable {
-    #[error("a message is nested deeper than {DEEPEST} levels")]
+    #[error("{TOO_DEEP}")]
     TooDeep,
     #[error("an answer is no JSON")]
     NoAnswer,
@@ -25,8 +23,9 @@ pub(crate) enum Unreadable {
     NoJson(#[source] serde_json::Error),
 }
 
-pub(crate) fn read(text: &[u8]) -> Result<Value, Unreadable> {
-    let text = readable(text)?;
+/// `most`: levels of objects and arrays.
+pub(crate) fn read(text: &[u8], most: usize) -> Result<Value, Unreadable> {
+    let text = readable(text, most)?;
     serde_json::from_slice(text).map_err(|error| {
         if looks_like_an_answer(text) { Unreadable::NoAnswer } else { Unreadable::NoJson(error) }
     })
@@ -40,8 +39,8 @@ pub(crate) fn each(message: Value) -> impl Iterator<Item = Value> {
 
 /// Reads a page of a list, whose entries under this key of the result are kept as the text
 /// that they came as, in one string: their trees would take ten times its memory.
-pub(crate) fn read_page(text: &[u8], key: &str) -> Result<Value, Unreadable> {
-    let mut reader = serde_json::Deserializer::from_slice(readable(text)?);
+pub(crate) fn read_page(text: &[u8], key: &str, most: usize) -> Result<Value, Unreadable> {
+    let mut reader = serde_json::Deserializer::from_slice(readable(text, most)?);
     let path = &["result", key];
     let message = Folding { path }.deserialize(&mut reader).map_err(Unreadable::NoJson)?;
     reader.end().map_err(Unreadable::NoJson)?;
@@ -49,10 +48,10 @@ pub(crate) fn read_page(text: &[u8], key: &str) -> Result<Value, Unreadable> {
 }
 
 /// What of a message is to be read, if it is not nested too deep.
-pub(crate) fn readable(text: &[u8]) -> Result<&[u8], Unreadable> {
+pub(crate) fn readable(text: &[u8], most: usize) -> Result<&[u8], Unreadable> {
     // A byte order mark is allowed to be there, and to be ignored.
     let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
-    if is_deeper_than(text, DEEPEST) { Err(Unreadable::TooDeep) } else { Ok(text) }
+    if is_deeper_than(text, most) { Err(Unreadable::TooDeep) } else { Ok(text) }
 }
 
 /// Some writers of JSON let through what none may read, such as `NaN` and one half of a pair of
@@ -140,32 +139,34 @@ fn is_deeper_than(text: &[u8], most: usize) -> bool {
 mod tests {
     use super::*;
 
+    const DEEPEST: usize = 5;
+
     #[test]
     fn depth_is_bounded_and_brackets_in_strings_do_not_count() {
         let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
-        assert!(read(nested(DEEPEST).as_bytes()).is_ok());
-        assert!(matches!(read(nested(DEEPEST + 1).as_bytes()), Err(Unreadable::TooDeep)));
+        assert!(read(nested(DEEPEST).as_bytes(), DEEPEST).is_ok());
+        assert!(matches!(read(nested(DEEPEST + 1).as_bytes(), DEEPEST), Err(Unreadable::TooDeep)));
         let text = format!(r#""\"{}""#, "[".repeat(200));
-        assert!(read(text.as_bytes()).is_ok());
-        assert!(matches!(read(b"{"), Err(Unreadable::NoJson(_))));
+        assert!(read(text.as_bytes(), DEEPEST).is_ok());
+        assert!(matches!(read(b"{", DEEPEST), Err(Unreadable::NoJson(_))));
         let page = format!(r#"{{"result":{{"tools":{}}}}}"#, nested(DEEPEST));
-        assert!(matches!(read_page(page.as_bytes(), "tools"), Err(Unreadable::TooDeep)));
+        assert!(matches!(read_page(page.as_bytes(), "tools", DEEPEST), Err(Unreadable::TooDeep)));
     }
 
     #[test]
     fn the_entries_of_a_page_are_kept_as_they_came_and_all_else_is_read() {
         let page = r#"{"id":1,"tools":[1],"result":{"nextCursor":"b","tools": [{"a" :1}], "_meta":{"tools":[2]}}}"#;
-        let read = read_page(page.as_bytes(), "tools").unwrap();
+        let read = read_page(page.as_bytes(), "tools", DEEPEST).unwrap();
         let expected = serde_json::json!({ "id": 1, "tools": [1], "result": {
             "nextCursor": "b", "tools": r#"[{"a" :1}]"#, "_meta": { "tools": [2] } } });
         assert_eq!(read, expected);
         let refused = r#"{"id":1,"error":{"code":1,"message":"no"}}"#;
         assert_eq!(
-            read_page(refused.as_bytes(), "tools").ok(),
-            self::read(refused.as_bytes()).ok()
+            read_page(refused.as_bytes(), "tools", DEEPEST).ok(),
+            self::read(refused.as_bytes(), DEEPEST).ok()
         );
         for broken in ["{", "[]", r#"{"result":[]}"#, r#"{"result":{"tools":[}}"#, "{} {}"] {
-            assert!(read_page(broken.as_bytes(), "tools").is_err(), "{broken}");
+            assert!(read_page(broken.as_bytes(), "tools", DEEPEST).is_err(), "{broken}");
         }
     }
 
@@ -173,12 +174,18 @@ mod tests {
     fn an_answer_that_is_no_json_is_told_from_noise() {
         for spoilt in [r"NaN", r#""\ud800""#, "-Infinity"] {
             let answer = format!(r#"{{"jsonrpc": "2.0", "id": 1, "result": {{"x": {spoilt}}}}}"#);
-            assert!(matches!(read(answer.as_bytes()), Err(Unreadable::NoAnswer)), "{answer}");
+            assert!(
+                matches!(read(answer.as_bytes(), DEEPEST), Err(Unreadable::NoAnswer)),
+                "{answer}"
+            );
             let told = answer.replace("\"id\": 1", "\"method\": \"notifications/message\"");
-            assert!(matches!(read(told.as_bytes()), Err(Unreadable::NoJson(_))), "{told}");
+            assert!(matches!(read(told.as_bytes(), DEEPEST), Err(Unreadable::NoJson(_))), "{told}");
         }
         for noise in ["{'jsonrpc': 'result'}", "INFO {\"jsonrpc\": \"result\"}", "{\"a\": NaN}"] {
-            assert!(matches!(read(noise.as_bytes()), Err(Unreadable::NoJson(_))), "{noise}");
+            assert!(
+                matches!(read(noise.as_bytes(), DEEPEST), Err(Unreadable::NoJson(_))),
+                "{noise}"
+            );
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The readers of what strangers send, for the fuzz targets.
 
 use crate::frame;
+use crate::settings::ServerBounds;
 
 /// A body that comes to the door over HTTP: one that is plain says what all of it says to whoever
 /// reads it whole.
@@ -11,8 +12,9 @@ pub fn request(body: &[u8]) {
 /// A line or a body of a server.
 pub fn answer(text: &[u8]) {
     crate::calls::means_the_same(text);
-    let whole = frame::read(text).ok();
-    if frame::read_page(text, "tools").is_ok() {
+    let depth = ServerBounds::default().depth;
+    let whole = frame::read(text, depth).ok();
+    if frame::read_page(text, "tools", depth).is_ok() {
         assert!(whole.is_some_and(|whole| whole.is_object()), "its page is read and it is not");
     }
 }

@@ -24,7 +24,6 @@ use toolcrib_egress::Egress;
 use crate::calls::Calls;
 use crate::direct::Line;
 use crate::fault::Fault;
-use crate::frame::LONGEST;
 use crate::settings::{Authorization, HttpSettings};
 use authorize::{Authorize, Authorizers};
 use old::Old;
@@ -80,12 +79,13 @@ impl Http {
         context: Option<&CallContext>,
         probes: bool,
     ) -> StreamableHttpClientTransport<Wire> {
+        let longest = calls.bounds.message;
         let wire = self.wire(calls, context, probes);
         let mut backoff = ExponentialBackoff::default();
         backoff.max_delay = Some(LONGEST_PAUSE);
         let mut config = StreamableHttpClientTransportConfig::with_uri(self.home.url.as_str())
             .max_concurrent_requests(MOST_REQUESTS);
-        config.max_sse_event_size = LONGEST;
+        config.max_sse_event_size = longest;
         config.retry_config = Arc::new(backoff);
         StreamableHttpClientTransport::with_client(wire, config)
     }

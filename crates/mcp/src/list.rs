@@ -11,11 +11,6 @@ use crate::connection::{Connection, Counted, Waits};
 use crate::fault::{Fault, Phase};
 use crate::params::Params;
 
-/// Pages of one list.
-const MOST_PAGES: usize = 64;
-/// Entries of one list.
-pub(crate) const MOST: usize = 5_000;
-
 /// Which list.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Kind {
@@ -71,6 +66,7 @@ pub(crate) async fn all(
     if !connection.facts.said.capabilities.contains_key(capability) {
         return Ok(Default::default());
     }
+    let bounds = connection.calls.bounds;
     // Between its pages too.
     let _counted = Counted::new(&connection.in_flight);
     let until = Instant::now() + within;
@@ -78,12 +74,13 @@ pub(crate) async fn all(
     let mut all = Vec::new();
     let mut cursors = HashSet::new();
     let mut params = Params::default();
-    for _ in 0..MOST_PAGES {
+    for _ in 0..bounds.pages {
         let mut page = connection.request(method, &params, None, &waits).await?.fields()?;
         let more = entries(page.remove(key));
         all.extend(more.ok_or(Fault::Unreadable("the list is no list"))?);
-        if all.len() > MOST {
-            return Err(refused(format!("it lists more than {MOST} {words}")));
+        if all.len() > bounds.entries {
+            let most = bounds.entries;
+            return Err(refused(format!("it lists more than {most} {words}: `limits.entries`")));
         }
         // An empty cursor is one by the letter, and means the end wherever it is seen.
         let cursor = match page.remove("nextCursor") {
@@ -95,7 +92,8 @@ pub(crate) async fn all(
         }
         params = Map::from_iter([("cursor".to_owned(), Value::String(cursor))]).into();
     }
-    Err(refused(format!("its list of {words} has more than {MOST_PAGES} pages")))
+    let most = bounds.pages;
+    Err(refused(format!("its list of {words} has more than {most} pages: `limits.pages`")))
 }
 
 fn refused(why: String) -> Fault {

@@ -115,7 +115,7 @@ impl Opener {
         era: u8,
     ) -> Result<Connection, Fault> {
         let answers = self.answers(context);
-        let calls = Calls::new(news);
+        let calls = Calls::new(news, self.settings.bounds);
         match (&self.settings.transport, &self.http) {
             (Way::Stdio(settings), _) => {
                 let (mut child, (stdin, stdout)) = self.start(settings).await?;

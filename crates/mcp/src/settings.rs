@@ -19,6 +19,7 @@ pub struct ServerSettings {
     /// that its caller is asked in.
     pub revision: Option<Era>,
     pub timeouts: Timeouts,
+    pub bounds: ServerBounds,
     /// How often the list is asked for when the server does not say that it changes.
     pub poll: Option<Duration>,
     /// Stops the server after it was idle this long; the next call starts it again.
@@ -115,6 +116,34 @@ impl Default for Timeouts {
     }
 }
 
+/// How much the server may say; an error says which bound it was, by its name in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ServerBounds {
+    /// Longest line, event or answer, in bytes.
+    pub message: usize,
+    /// Levels of objects and arrays in one; what reads JSON here stops at 128.
+    pub depth: usize,
+    /// Pages of one list.
+    pub pages: usize,
+    /// Entries of one list: tools, say.
+    pub entries: usize,
+    /// Largest definition of one tool, in bytes of JSON.
+    pub definition: usize,
+}
+
+impl Default for ServerBounds {
+    fn default() -> Self {
+        Self {
+            message: 8 * 1024 * 1024,
+            depth: 64,
+            pages: 64,
+            entries: 5_000,
+            // A schema of the largest size and its texts; there are tools of 16 KiB and more.
+            definition: 512 * 1024,
+        }
+    }
+}
+
 impl ServerSettings {
     /// The settings of a server of which nothing is said but where it is.
     pub fn new(transport: Transport) -> Self {
@@ -123,6 +152,7 @@ impl ServerSettings {
             share: Share::default(),
             revision: None,
             timeouts: Timeouts::default(),
+            bounds: ServerBounds::default(),
             poll: None,
             idle_stop: None,
             instructions: true,

@@ -14,9 +14,6 @@ use crate::settings::ServerSettings;
 use crate::status::LeftOut;
 use crate::text::{clean, cut};
 
-/// Largest definition of one tool, in bytes of JSON: a schema of the largest size and its texts.
-const LARGEST: usize = 512 * 1024;
-
 /// What became of a list.
 #[derive(Default)]
 pub(crate) struct Specs {
@@ -45,7 +42,7 @@ pub(crate) fn of(
         let shown = tool.get("name").and_then(Value::as_str).map(shown);
         let shown = shown.filter(|name| !name.is_empty());
         let shown = shown.unwrap_or_else(|| format!("number {}", place + 1));
-        let taken = spec(tool, source).and_then(|taken| {
+        let taken = spec(tool, source, settings.bounds.definition).and_then(|taken| {
             let is_new = names.insert(taken.1.name.clone());
             if is_new { Ok(taken) } else { Err("another tool has the same name".to_owned()) }
         });
@@ -90,12 +87,16 @@ pub(crate) fn unlisted(
     Some(spec)
 }
 
-fn spec(tool: Value, source: &SourceId) -> Result<(String, ToolSpec, Vec<Mirrored>), String> {
+fn spec(
+    tool: Value,
+    source: &SourceId,
+    largest: usize,
+) -> Result<(String, ToolSpec, Vec<Mirrored>), String> {
     let Value::Object(mut fields) = tool else {
         return Err("it is no object".to_owned());
     };
-    if size(&fields) > LARGEST {
-        return Err(format!("its definition is larger than {LARGEST} bytes"));
+    if size(&fields) > largest {
+        return Err(format!("its definition is larger than {largest} bytes: `limits.definition`"));
     }
     let Some(Value::String(name)) = fields.shift_remove("name") else {
         return Err("it has no name".to_owned());

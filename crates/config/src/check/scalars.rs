@@ -15,6 +15,10 @@ use crate::raw::{PauseText, SizeText};
 /// Longer than anybody waits, and short enough that a clock can add it.
 const LONGEST: Duration = Duration::from_hours(24 * 365);
 
+/// Levels of JSON that may be set: `serde_json` reads 128, and there are some around what others
+/// write.
+const DEEPEST: usize = 120;
+
 const PAUSES: [(&str, u64); 5] =
     [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
 const SIZES: [(&str, u64); 4] = [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
@@ -54,6 +58,24 @@ impl Check<'_, '_, '_> {
             self.problem(place, "this is no size", cure);
         }
         size.and_then(|size| usize::try_from(size).ok())
+    }
+
+    /// A number of which there is one at the least.
+    pub(super) fn count(&mut self, number: Option<u32>, place: &Place, default: usize) -> usize {
+        if number == Some(0) {
+            self.problem(place, "nothing is within a limit of 0", "write 1 or more");
+        }
+        number.map_or(default, |number| usize::try_from(number).unwrap_or(usize::MAX))
+    }
+
+    /// Levels of objects and arrays in JSON.
+    pub(super) fn depth(&mut self, levels: Option<u32>, place: &Place, default: usize) -> usize {
+        let levels = self.count(levels, place, default);
+        if levels > DEEPEST {
+            let message = "what reads JSON here stops at 128 levels, those of envelopes among them";
+            self.problem(place, message, format!("write {DEEPEST} or less"));
+        }
+        levels
     }
 
     pub(super) fn address(&mut self, text: &str, place: &Place) -> Option<SocketAddr> {

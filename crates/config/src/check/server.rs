@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use toolcrib_mcp::{
-    Authorization, Era, HttpSettings, OAuthSettings, ServerSettings, Share, StdioSettings,
-    Timeouts, Transport,
+    Authorization, Era, HttpSettings, OAuthSettings, ServerBounds, ServerSettings, Share,
+    StdioSettings, Timeouts, Transport,
 };
 
 use super::Check;
@@ -49,6 +49,7 @@ impl Check<'_, '_, '_> {
         let secret = raw.oauth.as_ref().and_then(|oauth| oauth.client_secret.as_ref());
         let client_secret = secret.and_then(|text| self.template(text, &place_of_secret));
         let timeouts = self.timeouts(raw, place);
+        let bounds = self.server_bounds(&raw.limits, &place.key("limits"));
         let poll = self.timeout(raw.poll.as_ref(), &place.key("poll"));
         let idle_stop = self.timeout(raw.idle_stop.as_ref(), &place.key("idle_stop"));
         let plain = ServerSettings {
@@ -62,6 +63,7 @@ impl Check<'_, '_, '_> {
                 raw::Revision::Modern => Era::Modern,
             }),
             timeouts,
+            bounds,
             poll,
             idle_stop,
             instructions: raw.instructions.unwrap_or(true),
@@ -165,6 +167,18 @@ impl Check<'_, '_, '_> {
             call: time(raw.call_timeout.as_ref(), "call_timeout", default.call),
             longest_call: time(raw.longest_call.as_ref(), "longest_call", default.longest_call),
         }
+    }
+
+    fn server_bounds(&mut self, raw: &raw::McpLimits, place: &Place) -> ServerBounds {
+        let default = ServerBounds::default();
+        let mut size = |text, key, default| self.size(text, &place.key(key)).unwrap_or(default);
+        let message = size(raw.message.as_ref(), "message", default.message);
+        let definition = size(raw.definition.as_ref(), "definition", default.definition);
+        let mut count = |number, key, default| self.count(number, &place.key(key), default);
+        let pages = count(raw.pages, "pages", default.pages);
+        let entries = count(raw.entries, "entries", default.entries);
+        let depth = self.depth(raw.depth, &place.key("depth"), default.depth);
+        ServerBounds { message, depth, pages, entries, definition }
     }
 
     fn variables(

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{PauseText, SecretText};
+use super::{PauseText, SecretText, SizeText};
 
 /// A server of the Model Context Protocol: `command` for one that is started, `url` for one that
 /// is reached.
@@ -42,12 +42,30 @@ pub(crate) struct Mcp {
     pub(crate) call_timeout: Option<PauseText>,
     /// How long a call may take in all. `15m` if not set.
     pub(crate) longest_call: Option<PauseText>,
+    /// What the server may say at the most.
+    pub(crate) limits: McpLimits,
     /// How often the list is asked for where the server does not say that it changes.
     pub(crate) poll: Option<PauseText>,
     /// Stops a server that was idle for this long; the next call starts it again.
     pub(crate) idle_stop: Option<PauseText>,
     /// Whether what the server says about itself goes into the system prompt. `true` if not set.
     pub(crate) instructions: Option<bool>,
+}
+
+/// What one server may say at the most.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct McpLimits {
+    /// Longest line, event or answer. `8MiB` if not set.
+    pub(crate) message: Option<SizeText>,
+    /// Levels of objects and arrays in one, 120 at the most. 64 if not set.
+    pub(crate) depth: Option<u32>,
+    /// Pages of one list. 64 if not set.
+    pub(crate) pages: Option<u32>,
+    /// Entries of one list: tools, prompts, resources. 5000 if not set.
+    pub(crate) entries: Option<u32>,
+    /// Largest definition of one tool; a larger one is left out. `512KiB` if not set.
+    pub(crate) definition: Option<SizeText>,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]

@@ -14,6 +14,7 @@ mod examine;
 mod foreign;
 mod front;
 mod import;
+mod limits;
 mod live;
 mod owners;
 mod read;

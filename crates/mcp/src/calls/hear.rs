@@ -32,8 +32,8 @@ impl Calls {
     pub(crate) fn read(&self, text: &[u8]) -> Result<Value, Unreadable> {
         let page = if text.len() > LARGE { self.page(text) } else { None };
         // A page of another shape is read like anything else, and found to be odd later.
-        let read = page.and_then(|key| frame::read_page(text, key).ok());
-        read.map_or_else(|| frame::read(text), Ok)
+        let read = page.and_then(|key| frame::read_page(text, key, self.bounds.depth).ok());
+        read.map_or_else(|| frame::read(text, self.bounds.depth), Ok)
     }
 
     /// Under which key the entries stand, if this answers a request for a page.
@@ -64,11 +64,18 @@ impl Calls {
         }
     }
 
-    /// Something came that is too large to be read, as `why` says, and nobody can tell for whom. If
-    /// only one waits it was for that one; else the time of whoever it was for runs out.
-    pub(crate) fn spoiled(&self, why: &'static str) -> Option<ServerJsonRpcMessage> {
+    /// Something came that is too large to be read, as `why` says. Where nobody can tell for whom,
+    /// it was for the only one that waits; with several, the time of whoever it was for runs out.
+    pub(crate) fn spoiled(
+        &self,
+        why: &'static str,
+        stream: Option<&Arc<Slot>>,
+    ) -> Option<ServerJsonRpcMessage> {
         let mut table = self.table();
-        let id = table.by_id.keys().next().filter(|_| table.by_id.len() == 1)?.clone();
+        let is_only = table.by_id.len() == 1;
+        let is_meant =
+            |slot: &Arc<Slot>| stream.map_or(is_only, |stream| Arc::ptr_eq(stream, slot));
+        let id = table.by_id.iter().find(|(_, slot)| is_meant(slot))?.0.clone();
         let slot = table.by_id.remove(&id)?;
         drop(table);
         if slot.is_direct() {

@@ -61,7 +61,7 @@ impl Calls {
     /// Takes in a message if it is such an answer, and somebody waits for it around the SDK; else
     /// nothing is done with it.
     pub(crate) fn take_usual(&self, text: &[u8]) -> Option<Ended> {
-        let (id, usual) = read(text)?;
+        let (id, usual) = read(text, self.bounds.depth)?;
         let (slot, was_alone) = {
             let mut table = self.table();
             table.by_id.get(&id).filter(|slot| slot.takes_usual())?;
@@ -73,11 +73,12 @@ impl Calls {
     }
 }
 
-fn read(text: &[u8]) -> Option<(RequestId, Usual)> {
+/// `depth`: levels of objects and arrays.
+fn read(text: &[u8], depth: usize) -> Option<(RequestId, Usual)> {
     if text.len() > LARGE {
         return None;
     }
-    let Object(message) = serde_json::from_slice(frame::readable(text).ok()?).ok()?;
+    let Object(message) = serde_json::from_slice(frame::readable(text, depth).ok()?).ok()?;
     let Message { id: Id(id), result: Object(result), .. } = message;
     let Done { result_type, content, structured_content: structured, is_error: failed } = result;
     let is_text = |Object(block): &Object<Block<'_>>| block.r#type == "text";
@@ -93,8 +94,12 @@ fn read(text: &[u8]) -> Option<(RequestId, Usual)> {
 #[cfg(any(test, feature = "fuzz"))]
 pub(crate) fn means_the_same(text: &[u8]) -> bool {
     use rmcp::model::RequestId as Named;
-    let Some((id, usual)) = read(text) else { return false };
-    let mut whole = frame::read(text).unwrap_or_default();
+
+    use crate::settings::ServerBounds;
+
+    let depth = ServerBounds::default().depth;
+    let Some((id, usual)) = read(text, depth) else { return false };
+    let mut whole = frame::read(text, depth).unwrap_or_default();
     let named = whole.get("id").and_then(|id| Named::deserialize(id).ok()).map(as_sent);
     assert_eq!(named, Some(id), "it answers another request");
     let fields = whole.get_mut("result").and_then(Value::as_object_mut).map(std::mem::take);

@@ -24,13 +24,13 @@ pub(super) async fn screen(
     back: &Mutex<impl AsyncWrite + Unpin>,
     largest: usize,
 ) -> io::Result<()> {
-    let mut lines = Lines::new(reader);
+    let mut lines = Lines::new(reader, largest);
     let mut has_batches = false;
     loop {
         let judged = match lines.next().await {
             Line::End => return onward.shutdown().await,
-            Line::Whole(line) if line.len() <= largest => judged(line, &mut has_batches),
-            Line::Whole(_) | Line::TooLong => {
+            Line::Whole(line) => judged(line, &mut has_batches),
+            Line::TooLong => {
                 let told = format!("a message is larger than {largest} bytes: send less at once");
                 Err(refusal(None, INVALID_REQUEST, &told))
             }

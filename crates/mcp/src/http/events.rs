@@ -13,7 +13,7 @@ use toolcrib_egress::Streamed;
 
 use super::exchange::{WireError, broken};
 use crate::calls::{Calls, Slot};
-use crate::frame::{self, LONGEST};
+use crate::frame;
 
 /// Longest pause that a server may ask for before a stream is opened again, in milliseconds.
 const LONGEST_RETRY: u64 = 60_000;
@@ -24,14 +24,24 @@ pub(super) fn read(
     calls: Arc<Calls>,
     slot: Option<Arc<Slot>>,
 ) -> BoxStream<'static, Result<Sse, SseError>> {
-    let reader = Reader { body, lines: Lines::default(), ready: VecDeque::new(), calls, slot };
+    let reader = Reader {
+        body,
+        lines: Lines::new(calls.bounds.message),
+        ready: VecDeque::new(),
+        failed: None,
+        calls,
+        slot,
+    };
     stream::unfold(Some(reader), |reader| async {
         let mut reader = reader?;
         loop {
             if let Some(event) = reader.ready.pop_front() {
                 return Some((Ok(event), Some(reader)));
             }
-            let failed = match reader.body.next().await {
+            if let Some(error) = reader.failed {
+                return Some((Err(SseError::Body(Box::new(error))), None));
+            }
+            reader.failed = match reader.body.next().await {
                 // What comes after the end is only read past.
                 Some(Ok(_)) if reader.has_ended() => {
                     return Some((Ok(Sse::default()), Some(reader)));
@@ -40,9 +50,6 @@ pub(super) fn read(
                 Some(Err(error)) => Some(broken(error)),
                 None => return None,
             };
-            if let Some(error) = failed {
-                return Some((Err(SseError::Body(Box::new(error))), None));
-            }
         }
     })
     .boxed()
@@ -52,6 +59,8 @@ struct Reader {
     body: Streamed,
     lines: Lines,
     ready: VecDeque<Sse>,
+    /// Why nothing more is read.
+    failed: Option<WireError>,
     calls: Arc<Calls>,
     slot: Option<Arc<Slot>>,
 }
@@ -63,10 +72,19 @@ impl Reader {
 
     fn take(&mut self, chunk: &[u8]) -> Result<(), WireError> {
         let mut rest = chunk;
-        while let Some(event) = self.lines.next(&mut rest)? {
-            self.hear(event);
+        loop {
+            match self.lines.next(&mut rest) {
+                Ok(Some(event)) => self.hear(event),
+                Ok(None) => return Ok(()),
+                Err(error) => {
+                    if let (WireError::TooLarge, Some(slot)) = (&error, &self.slot) {
+                        let told = self.calls.spoiled(frame::TOO_LARGE, Some(slot));
+                        self.tell(told.and_then(|told| written(&told)));
+                    }
+                    return Err(error);
+                }
+            }
         }
-        Ok(())
     }
 
     /// What the SDK is to see of an event: its place in the stream always, its message if it must.
@@ -78,10 +96,13 @@ impl Reader {
         self.ready.push_back(Sse { event: None, data: None, id: event.id, retry: event.retry });
         for message in message.into_iter().flat_map(frame::each) {
             let heard = self.calls.hear(message, self.slot.as_ref());
-            let data = heard.and_then(|heard| written(&heard));
-            if data.is_some() {
-                self.ready.push_back(Sse { event: None, data, id: None, retry: None });
-            }
+            self.tell(heard.and_then(|heard| written(&heard)));
+        }
+    }
+
+    fn tell(&mut self, data: Option<String>) {
+        if data.is_some() {
+            self.ready.push_back(Sse { event: None, data, id: None, retry: None });
         }
     }
 }
@@ -108,8 +129,9 @@ pub(super) struct Event {
 }
 
 /// Puts events together from chunks that are cut anywhere.
-#[derive(Default)]
 pub(super) struct Lines {
+    /// Bytes of the longest event.
+    longest: usize,
     line: Vec<u8>,
     /// The last line ended with a carriage return, and a line feed still belongs to it.
     after_return: bool,
@@ -118,6 +140,11 @@ pub(super) struct Lines {
 }
 
 impl Lines {
+    pub(super) fn new(longest: usize) -> Self {
+        let (line, event) = (Vec::new(), Event::default());
+        Self { longest, line, after_return: false, event, has_fields: false }
+    }
+
     /// The next whole event; `rest` is what is left of the chunk.
     pub(super) fn next(&mut self, rest: &mut &[u8]) -> Result<Option<Event>, WireError> {
         loop {
@@ -126,7 +153,7 @@ impl Lines {
             }
             let end = rest.iter().position(|byte| matches!(byte, b'\r' | b'\n'));
             let (part, after) = rest.split_at(end.unwrap_or(rest.len()));
-            if self.line.len() + part.len() + self.event.data.len() > LONGEST {
+            if self.line.len() + part.len() + self.event.data.len() > self.longest {
                 return Err(WireError::TooLarge);
             }
             self.line.extend_from_slice(part);
@@ -180,7 +207,7 @@ mod tests {
     use super::*;
 
     fn events(chunks: &[&str]) -> Vec<(String, String, Option<String>, Option<u64>)> {
-        let (mut lines, mut seen) = (Lines::default(), Vec::new());
+        let (mut lines, mut seen) = (Lines::new(200), Vec::new());
         for chunk in chunks {
             let mut rest = chunk.as_bytes();
             while let Some(event) = lines.next(&mut rest).unwrap() {
@@ -207,8 +234,8 @@ mod tests {
 
     #[test]
     fn an_event_without_end_is_refused() {
-        let mut lines = Lines::default();
-        let chunk = vec![b'x'; LONGEST];
+        let mut lines = Lines::new(1_000);
+        let chunk = vec![b'x'; 1_000];
         let mut rest = &b"data: "[..];
         assert!(lines.next(&mut rest).unwrap().is_none());
         assert!(matches!(lines.next(&mut &chunk[..]), Err(WireError::TooLarge)));

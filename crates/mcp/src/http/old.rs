@@ -61,8 +61,11 @@ impl Old {
         if !answer.is("text/event-stream") {
             return Err(WireError::Unreadable("it has no stream of events"));
         }
-        let mut stream =
-            Stream { body: answer.body, lines: Lines::default(), ready: VecDeque::new() };
+        let mut stream = Stream {
+            body: answer.body,
+            lines: Lines::new(wire.calls.bounds.message),
+            ready: VecDeque::new(),
+        };
         while let Some(event) = stream.next().await {
             if event.kind == "endpoint" {
                 let post = address(url, event.data.trim())?;

@@ -204,7 +204,8 @@ impl Wire {
         if !answer.is(JSON) {
             return Err(unreadable("it answers with something that is neither JSON nor events"));
         }
-        let body = answer.bytes(frame::LONGEST).await.map_err(StreamableHttpError::Client)?;
+        let body =
+            answer.bytes(self.calls.bounds.message).await.map_err(StreamableHttpError::Client)?;
         let is_taken = self.calls.take_usual(&body).is_some();
         let heard = if is_taken { None } else { self.hear(&body, posted.slot.as_ref()) };
         match heard {
@@ -238,7 +239,7 @@ impl Wire {
         let (status, failure) = (answer.status, answer.failure());
         let is_json = answer.is(JSON);
         let body = answer.bytes(LARGEST_FAILURE).await.unwrap_or_default();
-        let said = frame::read(&body).ok().filter(|_| is_json);
+        let said = frame::read(&body, self.calls.bounds.depth).ok().filter(|_| is_json);
         let is_denial = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         if let Some(id) = &posted.id {
             let mut said = said.filter(|said| said.get("error").is_some());

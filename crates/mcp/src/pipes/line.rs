@@ -2,8 +2,6 @@
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
-use crate::frame::LONGEST;
-
 const READ_AT_ONCE: usize = 64 * 1024;
 /// A buffer that grew beyond this is given back after its line.
 const KEPT: usize = 256 * 1024;
@@ -18,6 +16,8 @@ pub(crate) enum Line<'a> {
 pub(crate) struct Lines<R> {
     reader: BufReader<R>,
     line: Vec<u8>,
+    /// Bytes of the longest line.
+    longest: usize,
     /// The line in `line` was given out and is to go.
     given: bool,
     /// The rest of a line that was too long is being passed over.
@@ -25,9 +25,9 @@ pub(crate) struct Lines<R> {
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
-    pub(crate) fn new(reader: R) -> Self {
+    pub(crate) fn new(reader: R, longest: usize) -> Self {
         let reader = BufReader::with_capacity(READ_AT_ONCE, reader);
-        Self { reader, line: Vec::new(), given: false, skipping: false }
+        Self { reader, line: Vec::new(), longest, given: false, skipping: false }
     }
 
     pub(super) fn source(&mut self) -> &mut R {
@@ -49,7 +49,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             let end = available.iter().position(|byte| *byte == b'\n');
             let part = available.get(..end.unwrap_or(available.len())).unwrap_or(available);
             let used = part.len() + usize::from(end.is_some());
-            let fits = !self.skipping && self.line.len() + part.len() <= LONGEST;
+            let fits = !self.skipping && self.line.len() + part.len() <= self.longest;
             if fits {
                 self.line.extend_from_slice(part);
             }
@@ -74,8 +74,10 @@ impl<R: AsyncRead + Unpin> Lines<R> {
 mod tests {
     use super::*;
 
+    const LONGEST: usize = 200 * 1024;
+
     async fn all(text: &[u8]) -> Vec<String> {
-        let mut lines = Lines::new(text);
+        let mut lines = Lines::new(text, LONGEST);
         let mut seen = Vec::new();
         loop {
             match lines.next().await {

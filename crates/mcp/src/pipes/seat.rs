@@ -57,7 +57,7 @@ pub(super) fn read(output: ChildStdout, calls: Arc<Calls>) -> io::Result<mpsc::R
     let output = Receiver::from_owned_fd(output.into_owned_fd()?)?;
     let (came, coming) = mpsc::channel(BACKLOG);
     let home = Handle::current();
-    let (lines, owed) = (Lines::new(Output(output)), VecDeque::new());
+    let (lines, owed) = (Lines::new(Output(output), calls.bounds.message), VecDeque::new());
     let (at, drift) = (home.clone(), Drift::No);
     let reader = Reader { lines, calls, came, owed, home, at, drift };
     reader.sit();
@@ -148,7 +148,7 @@ impl Reader {
         let message = match self.calls.read(line) {
             Ok(message) => message,
             Err(Unreadable::TooDeep) => {
-                self.spoiled("it is nested too deep");
+                self.spoiled(frame::TOO_DEEP);
                 return true;
             }
             Err(Unreadable::NoAnswer) => {
@@ -165,7 +165,7 @@ impl Reader {
     }
 
     fn spoiled(&mut self, why: &'static str) {
-        self.owed.extend(self.calls.spoiled(why).map(Box::new));
+        self.owed.extend(self.calls.spoiled(why, None).map(Box::new));
     }
 }
 
@@ -229,6 +229,7 @@ mod tests {
     use super::*;
     use crate::answer::Reply;
     use crate::calls::{End, News, Slot};
+    use crate::settings::ServerBounds;
 
     /// A child that answers whatever it is told to, and who calls it.
     struct Line {
@@ -241,7 +242,7 @@ mod tests {
         fn open() -> (Self, mpsc::Receiver<Came>) {
             let (output, child) = io::pipe().unwrap();
             let output = std::process::ChildStdout::from(OwnedFd::from(output));
-            let calls = Calls::new(&Arc::<News>::default());
+            let calls = Calls::new(&Arc::<News>::default(), ServerBounds::default());
             let output = ChildStdout::from_std(output).unwrap();
             let coming = read(output, Arc::clone(&calls)).unwrap();
             (Self { calls, child, count: 0 }, coming)

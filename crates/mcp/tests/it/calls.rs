@@ -104,8 +104,8 @@ async fn an_answer_that_cannot_be_read_ends_the_only_call_there_is_at_once() {
     let crib = crib(&source(settings(&["modern"]))).await;
     let begun = Instant::now();
     for (name, arguments, why) in [
-        ("huge", json!({"bytes": 9 * 1024 * 1024}), "it is larger than 8 MiB"),
-        ("deep", json!({"depth": 2_000}), "it is nested too deep"),
+        ("huge", json!({"bytes": 9 * 1024 * 1024}), "it is larger than `limits.message` allows"),
+        ("deep", json!({"depth": 2_000}), "it is nested deeper than `limits.depth` allows"),
         // As the JSON of Python is written, for what is no number and for half a letter.
         ("deep", json!({"raw": "NaN"}), "it is no JSON"),
         ("deep", json!({"raw": r#""a \ud800 b""#}), "it is no JSON"),

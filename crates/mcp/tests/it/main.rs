@@ -6,6 +6,7 @@
     reason = "helpers of tests stop where something is not as it should be"
 )]
 
+mod bounds;
 mod calls;
 mod conformance;
 mod door;
