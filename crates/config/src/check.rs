@@ -103,9 +103,15 @@ impl<'d, 't> Check<'_, 'd, 't> {
         let per_batch = count(raw.per_batch, "per_batch", default.per_batch);
         let per_source = count(raw.per_source, "per_source", default.per_source);
         let per_tenant = count(raw.per_tenant, "per_tenant", default.per_tenant);
+        let mut arguments = default.arguments;
+        arguments.values = count(raw.values, "values", arguments.values);
+        arguments.depth = self.depth(raw.depth, &place.key("depth"), arguments.depth);
+        let longest = self.size(raw.arguments.as_ref(), &place.key("arguments"));
+        arguments.bytes = longest.unwrap_or(arguments.bytes);
         let size = self.size(raw.max_result.as_ref(), &place.key("max_result"));
         let mut pause = |text, key, default| self.pause(text, &place.key(key)).unwrap_or(default);
         CribLimits {
+            arguments,
             longest_timeout: None,
             max_calls,
             per_batch,

@@ -134,4 +134,10 @@ pub(crate) struct Limits {
     pub(crate) max_result: Option<SizeText>,
     /// How long an approval may be waited for. `10m` if not set.
     pub(crate) ticket_lifetime: Option<PauseText>,
+    /// Longest arguments of a call that come as text, as models write them. `4MiB` if not set.
+    pub(crate) arguments: Option<SizeText>,
+    /// Levels of objects and lists in them, 120 at the most. 64 if not set.
+    pub(crate) depth: Option<u32>,
+    /// Values in them. 200000 if not set.
+    pub(crate) values: Option<u32>,
 }

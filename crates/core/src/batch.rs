@@ -184,7 +184,8 @@ impl Executor {
         // A request may ask for fewer than the operator allows, and not for more.
         let most = self.0.limits.max_calls;
         let max_calls = plan.max_calls().map_or(most, |asked| asked.min(most));
-        let admitted = AssertUnwindSafe(|| admit::admit(plan, &mut calls, max_calls));
+        let bounds = &self.0.limits.arguments;
+        let admitted = AssertUnwindSafe(|| admit::admit(plan, &mut calls, max_calls, bounds));
         let Ok(slots) = std::panic::catch_unwind(admitted) else {
             return answer::broken(calls);
         };

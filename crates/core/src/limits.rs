@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use toolcrib_json::repair;
+
 /// Longer than anybody waits, and short enough that a clock can add it.
 pub(crate) const FOREVER: Duration = Duration::from_hours(24 * 365);
 
@@ -34,6 +36,8 @@ pub struct CribLimits {
     /// Largest result that a model is shown, in bytes.
     pub max_result_bytes: usize,
     pub ticket_lifetime: Duration,
+    /// What is read of arguments that come as text.
+    pub arguments: repair::Bounds,
 }
 
 impl Default for CribLimits {
@@ -53,6 +57,7 @@ impl Default for CribLimits {
             backoff: Duration::from_millis(100),
             max_result_bytes: 256 * 1024,
             ticket_lifetime: Duration::from_mins(10),
+            arguments: repair::Bounds::default(),
         }
     }
 }

@@ -27,8 +27,22 @@ pub use self::note::{Change, Repair};
 pub use self::unreadable::Unreadable;
 use crate::strict::{self, Refusal, Why};
 
-/// The longest text that is read, in bytes.
-pub const MAX_BYTES: usize = 4 * 1024 * 1024;
+/// How much of a text is read. The defaults are for what models and strangers write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Longest text, in bytes.
+    pub bytes: usize,
+    /// Objects and lists inside each other; `serde_json` itself stops at 128.
+    pub depth: usize,
+    /// Values in all: in memory each of them is a multiple of its text.
+    pub values: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { bytes: 4 * 1024 * 1024, depth: 64, values: 200_000 }
+    }
+}
 
 /// What was read, and what had to be changed to read it.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,40 +53,44 @@ pub struct Read {
     pub repairs: Vec<Repair>,
 }
 
-/// Reads JSON; repairs it where the intent is plain.
-///
-/// Refused are text without JSON in it, text over [`MAX_BYTES`] or nested deeper than 64, and an
-/// object that gives one key two different values: nothing says which of them is meant.
+impl Bounds {
+    /// Reads JSON; repairs it where the intent is plain.
+    ///
+    /// Refused are text without JSON in it, text beyond these bounds, and an object that gives one
+    /// key two different values: nothing says which of them is meant.
+    pub fn read(&self, text: &str) -> Result<Read, Unreadable> {
+        match self.read_strict(text) {
+            Ok(value) => Ok(Read { value, repairs: Vec::new() }),
+            Err(Unreadable::Syntax { .. }) => document::read(text, self),
+            Err(refused) => Err(refused),
+        }
+    }
+
+    /// Reads JSON and repairs nothing; bounds and the rule for repeated keys are the same.
+    pub fn read_strict(&self, text: &str) -> Result<Value, Unreadable> {
+        self.read_part(text, 0)
+    }
+
+    /// The same of a part of a larger text, which stands inside of so many objects and lists.
+    pub fn read_part(&self, text: &str, inside: usize) -> Result<Value, Unreadable> {
+        if text.len() > self.bytes {
+            return Err(Unreadable::TooLong { bytes: text.len(), most: self.bytes });
+        }
+        strict::parse(text, inside, self).map_err(|Refusal { why, line, column }| match why {
+            Why::Syntax(message) => Unreadable::Syntax { message },
+            Why::TooDeep => Unreadable::TooDeep { most: self.depth, line, column },
+            Why::TooMany => Unreadable::TooMany { most: self.values, line, column },
+            Why::Duplicate(key) => Unreadable::duplicate(&key, line, column),
+        })
+    }
+}
+
+/// [`Bounds::read`] within the usual bounds.
 pub fn read(text: &str) -> Result<Read, Unreadable> {
-    match parse(text) {
-        Ok(value) => Ok(Read { value, repairs: Vec::new() }),
-        Err(Unreadable::Syntax { .. }) => document::read(text),
-        Err(refused) => Err(refused),
-    }
+    Bounds::default().read(text)
 }
 
-/// Reads JSON and repairs nothing; the bounds and the rule for repeated keys are those of [`read`].
+/// [`Bounds::read_strict`] within the usual bounds.
 pub fn read_strict(text: &str) -> Result<Value, Unreadable> {
-    parse(text)
-}
-
-/// The same of a part of a larger text, which stands inside of so many objects and lists.
-pub fn read_part(text: &str, inside: usize) -> Result<Value, Unreadable> {
-    parse_inside(text, inside)
-}
-
-fn parse(text: &str) -> Result<Value, Unreadable> {
-    parse_inside(text, 0)
-}
-
-fn parse_inside(text: &str, inside: usize) -> Result<Value, Unreadable> {
-    if text.len() > MAX_BYTES {
-        return Err(Unreadable::TooLong { bytes: text.len() });
-    }
-    strict::parse(text, inside).map_err(|Refusal { why, line, column }| match why {
-        Why::Syntax(message) => Unreadable::Syntax { message },
-        Why::TooDeep => Unreadable::TooDeep { line, column },
-        Why::TooMany => Unreadable::TooMany { line, column },
-        Why::Duplicate(key) => Unreadable::duplicate(&key, line, column),
-    })
+    Bounds::default().read_strict(text)
 }

@@ -7,10 +7,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
-/// Containers inside each other; `serde_json` itself stops at 128.
-pub(crate) const MAX_DEPTH: usize = 64;
-/// Values in all: in memory each of them is a multiple of its text.
-pub(crate) const MAX_VALUES: usize = 200_000;
+use crate::repair::Bounds;
 
 /// Why a text is not read; the place counts from 1, the column in bytes as `serde_json` does.
 pub(crate) struct Refusal {
@@ -34,11 +31,11 @@ pub(crate) enum Why {
 /// because whoever checked the first value and whoever acts on the last would not mean the same.
 ///
 /// `inside`: of how many containers the text is a part.
-pub(crate) fn parse(text: &str, inside: usize) -> Result<Value, Refusal> {
+pub(crate) fn parse(text: &str, inside: usize, bounds: &Bounds) -> Result<Value, Refusal> {
     let fault = RefCell::new(None);
     let mut source = serde_json::Deserializer::from_str(text);
-    let left = Cell::new(MAX_VALUES);
-    let node = Node { depth: inside, fault: &fault, left: &left };
+    let left = Cell::new(bounds.values);
+    let node = Node { depth: inside, most: bounds.depth, fault: &fault, left: &left };
     node.deserialize(&mut source).and_then(|value| source.end().map(|()| value)).map_err(|error| {
         Refusal {
             line: error.line(),
@@ -51,6 +48,8 @@ pub(crate) fn parse(text: &str, inside: usize) -> Result<Value, Refusal> {
 #[derive(Clone, Copy)]
 struct Node<'f> {
     depth: usize,
+    /// Containers inside each other.
+    most: usize,
     fault: &'f RefCell<Option<Why>>,
     /// Values that may still come.
     left: &'f Cell<usize>,
@@ -58,7 +57,7 @@ struct Node<'f> {
 
 impl Node<'_> {
     fn inside<E: serde::de::Error>(self) -> Result<Self, E> {
-        if self.depth >= MAX_DEPTH {
+        if self.depth >= self.most {
             self.fault.replace(Some(Why::TooDeep));
             return Err(E::custom("nested too deep"));
         }

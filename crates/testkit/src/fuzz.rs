@@ -20,7 +20,7 @@ use toolcrib_core::{Caller, Effect, Plan, Request};
 use toolcrib_dialect::{Dialect, OpenAiChat, dialect};
 use toolcrib_egress::{Egress, Network, not_public};
 use toolcrib_engine::Crib;
-use toolcrib_json::repair::{self, MAX_BYTES};
+use toolcrib_json::repair::{self, Bounds};
 use toolcrib_json::schema::Schema;
 use toolcrib_openapi::{ApiSettings, Document, inspect};
 use url::{Host, Url};
@@ -77,7 +77,7 @@ pub fn arguments(data: &[u8]) {
         assert_eq!((&read.value, read.repairs.len()), (&value, 0), "plain JSON was changed");
     }
     let written = read.value.to_string();
-    if written.len() <= MAX_BYTES {
+    if written.len() <= Bounds::default().bytes {
         let again = repair::read(&written).map(|again| (again.repairs, again.value));
         let value = again.as_ref().map_or(&Value::Null, |(_, value)| value).clone();
         // A fraction may come back changed in its last bit, which is a bound of the number reader.

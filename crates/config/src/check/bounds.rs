@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use toolcrib_json::repair;
+
 use super::Check;
 use crate::place::Place;
 use crate::raw;
@@ -11,6 +13,10 @@ use crate::raw;
 pub struct Bounds {
     /// Largest body of a request.
     pub body: usize,
+    /// Levels of objects and lists in a body.
+    pub depth: usize,
+    /// Values of JSON in a body.
+    pub values: usize,
     /// Largest head of a request.
     pub head: usize,
     /// Headers of one request.
@@ -55,6 +61,8 @@ impl Default for Bounds {
     fn default() -> Self {
         Self {
             body: 4 << 20,
+            depth: 64,
+            values: 200_000,
             head: 32 << 10,
             headers: 100,
             head_time: Duration::from_secs(10),
@@ -79,6 +87,13 @@ impl Default for Bounds {
 
 /// A buffer of two heads is as small as a parser of them works with.
 const LEAST_HEAD: usize = 4 << 10;
+
+impl Bounds {
+    /// What is read of a body of JSON.
+    pub fn json(&self) -> repair::Bounds {
+        repair::Bounds { bytes: self.body, depth: self.depth, values: self.values }
+    }
+}
 
 impl Check<'_, '_, '_> {
     pub(super) fn bounds(&mut self, raw: &raw::Bounds, place: &Place) -> Bounds {
@@ -105,9 +120,13 @@ impl Check<'_, '_, '_> {
         let sessions_per_caller = count(raw.sessions_per_caller, "sessions_per_caller", share);
         let waiting = count(raw.waiting, "waiting", default.waiting);
         let tasks = count(raw.tasks, "tasks", default.tasks);
+        let values = count(raw.values, "values", default.values);
+        let depth = self.depth(raw.depth, &place.key("depth"), default.depth);
         let mut time = |text, key, default| self.timeout(text, &place.key(key)).unwrap_or(default);
         Bounds {
             body,
+            depth,
+            values,
             head,
             headers,
             head_time: time(raw.head_time.as_ref(), "head_time", default.head_time),

@@ -11,6 +11,10 @@ use super::{PauseText, SizeText};
 pub(crate) struct Bounds {
     /// Largest body of a request. `4MiB` if not set.
     pub(crate) body: Option<SizeText>,
+    /// Levels of objects and lists in it, 120 at the most. 64 if not set.
+    pub(crate) depth: Option<u32>,
+    /// Values of JSON in it. 200000 if not set.
+    pub(crate) values: Option<u32>,
     /// Largest head of a request, `4KiB` at the least. `32KiB` if not set.
     pub(crate) head: Option<SizeText>,
     /// Headers of one request. 100 if not set.

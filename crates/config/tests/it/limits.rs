@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use toolcrib_config::{Config, Maker};
-use toolcrib_core::Source;
+use toolcrib_core::{CribLimits, Source};
+use toolcrib_json::repair::Bounds;
 use toolcrib_mcp::{ServerBounds, ServerSettings};
 use toolcrib_openapi::ApiSettings;
 
@@ -79,4 +80,27 @@ definition = "0KiB"
         format!("crib.toml:11:14: source[0].mcp.limits.definition: {size}"),
     ];
     assert_eq!(problems(text), expected);
+}
+
+#[test]
+fn what_is_read_of_json_is_set_and_safe_if_not() {
+    let text = r#"
+[server.limits]
+body = "8MiB"
+depth = 20
+values = 1000
+
+[limits]
+arguments = "2MiB"
+depth = 120
+values = 4
+"#;
+    let read = config(text);
+    assert_eq!(read.bounds.json(), Bounds { bytes: 8 << 20, depth: 20, values: 1_000 });
+    assert_eq!(read.limits.arguments, Bounds { bytes: 2 << 20, depth: 120, values: 4 });
+    let unset = config("[limits]\n");
+    assert_eq!(unset.limits, CribLimits::default());
+    assert_eq!(unset.bounds.json(), Bounds::default());
+    let wrong = "[server.limits]\ndepth = 121\nvalues = 0\n[limits]\ndepth = 121\nvalues = 0\n";
+    assert_eq!(problems(wrong).len(), 4);
 }

@@ -5,7 +5,8 @@ use std::hash::{BuildHasher, Hash, Hasher};
 
 use foldhash::fast::RandomState;
 use serde_json::{Map, Value};
-use toolcrib_json::{repair, schema};
+use toolcrib_json::repair::{Bounds, Read, Unreadable};
+use toolcrib_json::schema;
 
 use super::relay;
 use crate::advice;
@@ -46,8 +47,14 @@ enum Step<'a> {
 /// A visible tool with its place in the catalog.
 type Found<'a> = (u32, PlannedTool<'a>);
 
-pub(super) fn admit(plan: &Plan, calls: &mut [Call], max_calls: usize) -> Vec<Slot> {
-    let mut steps: Vec<_> = calls.iter_mut().map(|call| parse(plan, call)).collect();
+/// `bounds`: of arguments that come as text.
+pub(super) fn admit(
+    plan: &Plan,
+    calls: &mut [Call],
+    max_calls: usize,
+    bounds: &Bounds,
+) -> Vec<Slot> {
+    let mut steps: Vec<_> = calls.iter_mut().map(|call| parse(plan, call, bounds)).collect();
     dedupe(calls, &mut steps);
     cap(&mut steps, max_calls);
     guard_control(&mut steps);
@@ -59,8 +66,8 @@ fn failed(kind: ErrorKind, message: String) -> ToolOutcome {
 }
 
 /// Step 1: arguments may be an object, a JSON string, empty or `null`.
-fn parse<'a>(plan: &'a Plan, call: &mut Call) -> Step<'a> {
-    let mut repairs = match relay::resolve(plan, call) {
+fn parse<'a>(plan: &'a Plan, call: &mut Call, bounds: &Bounds) -> Step<'a> {
+    let mut repairs = match relay::resolve(plan, call, bounds) {
         None => Vec::new(),
         Some(Ok(repairs)) => repairs,
         Some(Err(error)) => return Step::Answered(ToolOutcome::Failed(error)),
@@ -74,7 +81,7 @@ fn parse<'a>(plan: &'a Plan, call: &mut Call) -> Step<'a> {
     let value = match std::mem::take(&mut call.arguments) {
         RawArguments::Absent => Value::Null,
         RawArguments::Value(value) => value,
-        RawArguments::Text(text) => match read(&text, strict, &mut repairs) {
+        RawArguments::Text(text) => match read(&text, bounds, strict, &mut repairs) {
             Ok(value) => value,
             Err(problem) => {
                 let message = advice::unreadable(&problem, &signature());
@@ -99,18 +106,23 @@ fn parse<'a>(plan: &'a Plan, call: &mut Call) -> Step<'a> {
 }
 
 /// The JSON of a text; a text that holds JSON in a string once more is opened once more.
-fn read(text: &str, strict: bool, repairs: &mut Vec<String>) -> Result<Value, String> {
+fn read(
+    text: &str,
+    bounds: &Bounds,
+    strict: bool,
+    repairs: &mut Vec<String>,
+) -> Result<Value, String> {
     if text.trim().is_empty() {
         return Ok(Value::Null);
     }
     let read = |text: &str| {
         if strict {
-            let value = repair::read_strict(text)?;
-            return Ok(repair::Read { value, repairs: Vec::new() });
+            let value = bounds.read_strict(text)?;
+            return Ok(Read { value, repairs: Vec::new() });
         }
-        repair::read(text)
+        bounds.read(text)
     };
-    let mut first = read(text).map_err(|error: repair::Unreadable| error.to_string())?;
+    let mut first = read(text).map_err(|error: Unreadable| error.to_string())?;
     if let (Value::String(inner), false) = (&first.value, strict)
         && let Ok(second) = read(inner)
         && second.value.is_object()

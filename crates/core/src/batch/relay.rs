@@ -2,7 +2,7 @@
 //! that no gate but the one of a direct call is on its way.
 
 use serde_json::{Map, Value};
-use toolcrib_json::repair;
+use toolcrib_json::repair::Bounds;
 
 use crate::advice;
 use crate::call::{Call, RawArguments};
@@ -17,7 +17,11 @@ const PARAMETERS: [&str; 6] = ["parameters", "arguments", "params", "args", "inp
 
 /// Turns a call of the plan's relay into one of the tool that it names, and says what was put
 /// right on the way. `None`: it is no such call. `Err`: it names nothing.
-pub(super) fn resolve(plan: &Plan, call: &mut Call) -> Option<Result<Vec<String>, ToolError>> {
+pub(super) fn resolve(
+    plan: &Plan,
+    call: &mut Call,
+    bounds: &Bounds,
+) -> Option<Result<Vec<String>, ToolError>> {
     let relay = plan.beside().relay.as_ref()?;
     call.relayed = false;
     if call.fault.is_some() || call.name != relay.as_str() {
@@ -25,7 +29,10 @@ pub(super) fn resolve(plan: &Plan, call: &mut Call) -> Option<Result<Vec<String>
     }
     call.relayed = true;
     let arguments = std::mem::take(&mut call.arguments);
-    Some(opened(plan, arguments).and_then(|(fields, repairs)| named(plan, call, fields, repairs)))
+    Some(
+        opened(plan, arguments, bounds)
+            .and_then(|(fields, repairs)| named(plan, call, fields, repairs)),
+    )
 }
 
 /// The name that a call of the relay gives; `None`: it is no such call, or gives none.
@@ -33,7 +40,7 @@ pub(crate) fn meant(plan: &Plan, name: &str, arguments: Option<&Value>) -> Optio
     let relay = plan.beside().relay.as_ref().filter(|relay| relay.as_str() == name)?;
     let raw = RawArguments::from(arguments.cloned());
     let mut call = Call::new("", relay.as_str(), raw);
-    resolve(plan, &mut call)?.ok()?;
+    resolve(plan, &mut call, &Bounds::default())?.ok()?;
     Some(call.name)
 }
 
@@ -42,14 +49,19 @@ fn failed(message: String) -> ToolError {
 }
 
 /// The fields of a call of the relay itself.
-fn opened(plan: &Plan, raw: RawArguments) -> Result<(Map<String, Value>, Vec<String>), ToolError> {
+fn opened(
+    plan: &Plan,
+    raw: RawArguments,
+    bounds: &Bounds,
+) -> Result<(Map<String, Value>, Vec<String>), ToolError> {
     let signature = || advice::relay_signature(plan);
     let (value, repairs) = match raw {
         RawArguments::Absent => (Value::Null, Vec::new()),
         RawArguments::Value(value) => (value, Vec::new()),
         RawArguments::Text(text) if text.trim().is_empty() => (Value::Null, Vec::new()),
         RawArguments::Text(text) => {
-            let read = repair::read(&text)
+            let read = bounds
+                .read(&text)
                 .map_err(|error| failed(advice::unreadable(&error.to_string(), &signature())))?;
             let repairs = read.repairs.iter().map(ToString::to_string).collect();
             (read.value, repairs)
@@ -59,7 +71,7 @@ fn opened(plan: &Plan, raw: RawArguments) -> Result<(Map<String, Value>, Vec<Str
         Value::Object(fields) => Ok((fields, repairs)),
         Value::Null => Ok((Map::new(), repairs)),
         Value::String(text) => {
-            let inner = repair::read(&text).ok().map(|read| read.value);
+            let inner = bounds.read(&text).ok().map(|read| read.value);
             let Some(Value::Object(fields)) = inner else {
                 return Err(failed(advice::not_an_object("a string", &signature())));
             };

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::Read;
 use super::bare::scalar;
 use super::cursor::Cursor;
 use super::escape;
@@ -10,16 +9,17 @@ use super::look::{Place, opens_string};
 use super::note::{Change, Notes, Repair};
 use super::unreadable::Unreadable;
 use super::value::Parser;
-use crate::strict::MAX_DEPTH;
+use super::{Bounds, Read};
 
 /// Reads what is not valid JSON.
-pub(super) fn read(text: &str) -> Result<Read, Unreadable> {
+pub(super) fn read(text: &str, bounds: &Bounds) -> Result<Read, Unreadable> {
     let Some(unescaped) = unescaped(text) else {
-        return Finder::new(text).read();
+        return Finder::new(text, bounds).read();
     };
-    let mut read = super::parse(&unescaped)
+    let mut read = bounds
+        .read_strict(&unescaped)
         .map(|value| Read { value, repairs: Vec::new() })
-        .or_else(|_| Finder::new(&unescaped).read())?;
+        .or_else(|_| Finder::new(&unescaped, bounds).read())?;
     let repair = Repair { change: Change::EscapedText, line: 1, column: 1, times: 1 };
     read.repairs.insert(0, repair);
     Ok(read)
@@ -46,9 +46,10 @@ struct Finder<'t> {
 }
 
 impl<'t> Finder<'t> {
-    fn new(text: &'t str) -> Self {
+    fn new(text: &'t str, bounds: &Bounds) -> Self {
         let cursor = Cursor::new(text);
-        let parser = Parser { cursor, notes: Notes::default(), frames: Vec::new() };
+        let (notes, frames) = (Notes::default(), Vec::new());
+        let parser = Parser { cursor, notes, frames, bounds: *bounds, values: 0 };
         Self { parser, documents: Vec::new() }
     }
 
@@ -58,6 +59,8 @@ impl<'t> Finder<'t> {
             return Err(Unreadable::TooDamaged);
         }
         found?;
+        // Where it came about behind a document, that was taken for prose.
+        self.parser.is_within()?;
         let text = self.parser.cursor.text;
         if text.trim().is_empty() {
             return Err(Unreadable::Empty);
@@ -84,10 +87,12 @@ impl<'t> Finder<'t> {
         }
         if self.documents.is_empty() {
             self.restart(start, notes.mark());
+            self.parser.values = 0;
             self.whole(start)?;
         }
         if let Some(at) = document.filter(|_| self.documents.is_empty()) {
             self.restart(start, notes);
+            self.parser.values = 0;
             self.parser.notes.add(Change::Prose, start);
             return self.documents(at);
         }
@@ -286,8 +291,9 @@ impl<'t> Finder<'t> {
         }
         if kept.len() > 1 {
             // The array around them is one level more than any of them was checked for.
-            if kept.iter().any(|document| depth(document) >= MAX_DEPTH) {
-                return Err(Unreadable::TooDeep { line: 1, column: 1 });
+            let most = self.parser.bounds.depth;
+            if kept.iter().any(|document| depth(document) >= most) {
+                return Err(Unreadable::TooDeep { most, line: 1, column: 1 });
             }
             self.parser.notes.add(Change::Documents, 0);
             return Ok(Some(Value::Array(kept)));

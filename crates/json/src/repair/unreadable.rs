@@ -2,9 +2,6 @@
 
 use thiserror::Error;
 
-use super::MAX_BYTES;
-use crate::strict::{MAX_DEPTH, MAX_VALUES};
-
 /// Characters of the input that a message may show.
 const SHOWN: usize = 32;
 
@@ -12,25 +9,26 @@ const SHOWN: usize = 32;
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unreadable {
-    /// Longer than [`MAX_BYTES`].
-    #[error("the text has {bytes} bytes, {MAX_BYTES} are read: write a shorter text")]
+    /// Longer than is read.
+    #[error("the text has {bytes} bytes, {most} are read: write a shorter text")]
     TooLong {
         /// The length of the text.
         bytes: usize,
+        most: usize,
     },
     /// Containers nested deeper than is read.
-    #[error(
-        "nested deeper than {MAX_DEPTH} levels at {line}:{column}: write a flatter JSON document"
-    )]
+    #[error("nested deeper than {most} levels at {line}:{column}: write a flatter JSON document")]
     TooDeep {
+        most: usize,
         /// From 1.
         line: usize,
         /// From 1.
         column: usize,
     },
     /// More values than are read.
-    #[error("more than {MAX_VALUES} values, the next at {line}:{column}: write a smaller document")]
+    #[error("more than {most} values, the next at {line}:{column}: write a smaller document")]
     TooMany {
+        most: usize,
         /// From 1.
         line: usize,
         /// From 1.

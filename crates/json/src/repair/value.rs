@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
+use super::Bounds;
 use super::cursor::Cursor;
 use super::ending::{Closing, Opening};
 use super::escape;
 use super::look::{Place, opens_string};
 use super::note::{Change, Notes, place};
 use super::unreadable::{Unreadable, excerpt};
-use crate::strict::MAX_DEPTH;
 
 /// An open container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,13 +34,32 @@ impl Frame {
 pub(super) struct Parser<'t> {
     pub(super) cursor: Cursor<'t>,
     pub(super) notes: Notes,
-    /// The open containers, outermost first; at most [`MAX_DEPTH`].
+    /// The open containers, outermost first.
     pub(super) frames: Vec<Frame>,
+    pub(super) bounds: Bounds,
+    /// How many were read.
+    pub(super) values: usize,
 }
 
 impl Parser<'_> {
     /// The value that begins here; `None` if none does.
     pub(super) fn value(&mut self, place: Place) -> Result<Option<Value>, Unreadable> {
+        let value = self.begun(place)?;
+        self.values += usize::from(value.is_some());
+        self.is_within()?;
+        Ok(value)
+    }
+
+    /// Refuses more values than are read.
+    pub(super) fn is_within(&self) -> Result<(), Unreadable> {
+        if self.values <= self.bounds.values {
+            return Ok(());
+        }
+        let (line, column) = place(self.cursor.text, self.cursor.at);
+        Err(Unreadable::TooMany { most: self.bounds.values, line, column })
+    }
+
+    fn begun(&mut self, place: Place) -> Result<Option<Value>, Unreadable> {
         self.cursor.at = self.cursor.skip_space(self.cursor.at);
         if !self.is_colour(place) {
             self.gap();
@@ -107,9 +126,10 @@ impl Parser<'_> {
     }
 
     pub(super) fn enter(&mut self, frame: Frame) -> Result<(), Unreadable> {
-        if self.frames.len() == MAX_DEPTH {
+        let most = self.bounds.depth;
+        if self.frames.len() >= most {
             let (line, column) = place(self.cursor.text, self.cursor.at);
-            return Err(Unreadable::TooDeep { line, column });
+            return Err(Unreadable::TooDeep { most, line, column });
         }
         self.frames.push(frame);
         Ok(())

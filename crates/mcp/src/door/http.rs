@@ -15,7 +15,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
 use toolcrib_core::{Caller, Discovery, Trace, TraceState};
-use toolcrib_json::repair::read_strict;
+use toolcrib_json::repair::Bounds;
 
 use super::attentive::{self, Carried};
 use super::batch;
@@ -80,7 +80,7 @@ impl Porch {
             .with_allowed_hosts(settings.hosts.clone())
             .with_allowed_origins(settings.origins.clone())
             .enforce_origin_validation()
-            .with_max_request_body_bytes(settings.largest_request)
+            .with_max_request_body_bytes(settings.request.bytes)
             .with_json_response(true);
         let hosts = Hosts::new(&settings.hosts);
         config.session_store = Some(Arc::<Sessions>::clone(&sessions));
@@ -122,7 +122,7 @@ impl Porch {
         let trace_state = request.extensions_mut().remove::<TraceState>();
         let (head, body) = request.into_parts();
         let body = async {
-            let body = axum::body::to_bytes(body, self.0.room.settings.largest_request).await;
+            let body = axum::body::to_bytes(body, self.0.room.settings.request.bytes).await;
             body.map_err(|_| TOO_LARGE)
         };
         let guest = Guest { caller: Arc::new(caller), profile, trace, trace_state };
@@ -154,7 +154,7 @@ impl Inner {
         let entrance =
             Entrance { caller, profile, session, trace, trace_state, discovery, key: None };
         let body = body.await?;
-        if body.len() > self.room.settings.largest_request {
+        if body.len() > self.room.settings.request.bytes {
             return Err(TOO_LARGE);
         }
         if head.method == Method::POST && entrance.session.is_some() {
@@ -166,7 +166,11 @@ impl Inner {
             return Box::pin(self.in_session(entrance, head, body)).await;
         }
         if head.method == Method::POST
-            && let Some(plain) = Plain::read((&self.hosts, &self.remembered), &head.headers, &body)
+            && let Some(plain) = Plain::read(
+                (&self.hosts, &self.remembered),
+                &head.headers,
+                (&body, &self.room.settings.request),
+            )
         {
             // A call may wait long, and would hold the buffers that both are parts of.
             drop((head, body));
@@ -184,7 +188,13 @@ impl Inner {
 
     async fn batch(self: &Arc<Self>, entrance: Entrance, head: Parts, body: &[u8]) -> Response {
         let read = match str::from_utf8(body) {
-            Ok(text) => read_strict(text).map(|_| text).map_err(|error| screen::code(&error)),
+            Ok(text) => self
+                .room
+                .settings
+                .request
+                .read_strict(text)
+                .map(|_| text)
+                .map_err(|error| screen::code(&error)),
             Err(_) => Err(PARSE_ERROR),
         };
         match read.map(batch::split) {
@@ -202,7 +212,8 @@ impl Inner {
         body: Bytes,
     ) -> Result<Response, Refusal> {
         let session = head.headers.get(SESSION).and_then(|id| id.to_str().ok()).unwrap_or_default();
-        if let Some(plain) = Plain::read_of_session(&self.hosts, &head.headers, &body)
+        if let Some(plain) =
+            Plain::read_of_session(&self.hosts, &head.headers, (&body, &self.room.settings.request))
             && let Some(client) = self.sessions.begin(session, &plain.id)
         {
             match early::begin(&self.room, entrance.clone(), plain, client).await {
@@ -226,7 +237,8 @@ impl Inner {
         head: Parts,
         body: Bytes,
     ) -> Result<Response, Refusal> {
-        let message = match (head.method == Method::POST).then(|| read(&body)).transpose() {
+        let bounds = &self.room.settings.request;
+        let message = match (head.method == Method::POST).then(|| read(&body, bounds)).transpose() {
             Ok(message) => message,
             Err(code) => return Ok(said(NO_MESSAGE, code)),
         };
@@ -307,9 +319,9 @@ impl Inner {
 
 /// A body that means one thing only: JSON without a key that stands for two values, and not nested
 /// without end. Whoever reads it after this reads the same. `Err`: the code of what is wrong.
-fn read(body: &[u8]) -> Result<Value, i32> {
+fn read(body: &[u8], bounds: &Bounds) -> Result<Value, i32> {
     let text = str::from_utf8(body).map_err(|_| PARSE_ERROR)?;
-    let read = read_strict(text).map_err(|error| screen::code(&error))?;
+    let read = bounds.read_strict(text).map_err(|error| screen::code(&error))?;
     if read.is_object() { Ok(read) } else { Err(INVALID_REQUEST) }
 }
 

@@ -15,7 +15,7 @@ use rmcp::model::{ClientCapabilities, ProtocolVersion, RequestId};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use toolcrib_json::repair::{read_part, read_strict};
+use toolcrib_json::repair::Bounds;
 
 use super::hosts::Hosts;
 use super::once;
@@ -82,10 +82,11 @@ struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    fn read(body: &'a [u8]) -> Option<Self> {
+    fn read(body: &'a [u8], bounds: &Bounds) -> Option<Self> {
         let text = str::from_utf8(body).ok()?;
-        if text.len() > SHORT {
-            read_strict(text).ok()?;
+        // Of two bytes a value has one at the least.
+        if text.len() > SHORT.min(bounds.values) {
+            bounds.read_strict(text).ok()?;
         }
         let Object(message) = serde_json::from_str(text).ok()?;
         let Message { jsonrpc, id: Id(id), method, params } = message;
@@ -96,7 +97,7 @@ impl<'a> Asked<'a> {
             ("tools/call", Some(tool)) if cursor.is_none() => {
                 // It stands in the parameters, and those in the message.
                 let arguments = match arguments {
-                    Some(arguments) => Some(read_part(arguments.get(), 2).ok()?),
+                    Some(arguments) => Some(bounds.read_part(arguments.get(), 2).ok()?),
                     None => None,
                 };
                 arguments.as_ref().is_none_or(Value::is_object).then_some(())?;
@@ -127,13 +128,13 @@ pub(super) struct Remembered(ArcSwapOption<(Box<str>, Value)>);
 const MOST_REMEMBERED: usize = 2_048;
 
 impl Remembered {
-    fn read(&self, meta: &str) -> Option<Said> {
+    fn read(&self, meta: &str, bounds: &Bounds) -> Option<Said> {
         if let Some(last) = &*self.0.load()
             && *last.0 == *meta
         {
             return Some((last.1.clone(), None, None));
         }
-        let said = said(&Flat::read(meta)?)?;
+        let said = said(&Flat::read(meta)?, bounds)?;
         if let ((capabilities, None, None), true) = (&said, meta.len() <= MOST_REMEMBERED) {
             self.0.store(Some(Arc::new((meta.into(), capabilities.clone()))));
         }
@@ -147,19 +148,23 @@ impl Plain {
     pub(super) fn read(
         (hosts, remembered): (&Hosts, &Remembered),
         headers: &HeaderMap,
-        body: &[u8],
+        (body, bounds): (&[u8], &Bounds),
     ) -> Option<Self> {
-        let Asked { id, method, name, wanted, meta } = Asked::read(body)?;
-        let (capabilities, trace, key) = remembered.read(meta?)?;
+        let Asked { id, method, name, wanted, meta } = Asked::read(body, bounds)?;
+        let (capabilities, trace, key) = remembered.read(meta?, bounds)?;
         (are_of_latest(headers, (method, name)) && are_plain(headers) && hosts.admit(headers))
             .then_some(Self { id, wanted, trace, key, capabilities })
     }
 
     /// One of a session, whose client said at its beginning what it can.
-    pub(super) fn read_of_session(hosts: &Hosts, headers: &HeaderMap, body: &[u8]) -> Option<Self> {
-        let Asked { id, wanted, meta, .. } = Asked::read(body)?;
+    pub(super) fn read_of_session(
+        hosts: &Hosts,
+        headers: &HeaderMap,
+        (body, bounds): (&[u8], &Bounds),
+    ) -> Option<Self> {
+        let Asked { id, wanted, meta, .. } = Asked::read(body, bounds)?;
         let (trace, key) = match meta {
-            Some(meta) => said_in_session(&Flat::read(meta)?)?,
+            Some(meta) => said_in_session(&Flat::read(meta)?, bounds)?,
             None => (None, None),
         };
         (are_of_session(headers) && are_plain(headers) && hosts.admit(headers)).then_some(Self {
@@ -177,11 +182,11 @@ type Said = (Value, Option<String>, Option<Value>);
 
 /// What a request says of itself. `None`: it does not say all it must, or wants to hear something on
 /// the way.
-fn said(meta: &Flat<'_>) -> Option<Said> {
+fn said(meta: &Flat<'_>, bounds: &Bounds) -> Option<Said> {
     let (mut revision, mut capabilities, mut trace, mut key) = (None, None, None, None);
     for (name, raw) in &meta.0 {
         // Also what nobody here needs must mean one thing only.
-        let said = read_part(raw.get(), 3).ok()?;
+        let said = bounds.read_part(raw.get(), 3).ok()?;
         match *name {
             "io.modelcontextprotocol/protocolVersion" => revision = Some(said),
             "io.modelcontextprotocol/clientCapabilities" => capabilities = Some(able(said)?),
@@ -197,10 +202,10 @@ fn said(meta: &Flat<'_>) -> Option<Said> {
 
 /// The same of a request that belongs to a session. What it says of progress, only what the call
 /// says on the way makes use of.
-fn said_in_session(meta: &Flat<'_>) -> Option<(Option<String>, Option<Value>)> {
+fn said_in_session(meta: &Flat<'_>, bounds: &Bounds) -> Option<(Option<String>, Option<Value>)> {
     let (mut trace, mut key) = (None, None);
     for (name, raw) in &meta.0 {
-        let said = read_part(raw.get(), 3).ok()?;
+        let said = bounds.read_part(raw.get(), 3).ok()?;
         match *name {
             "progressToken" if !(said.is_string() || said.is_i64()) => return None,
             "traceparent" => trace = said.as_str().map(str::to_owned),
@@ -227,7 +232,7 @@ pub(crate) fn means_one_thing(body: &[u8]) {
     for (method, tool) in [("tools/call", Some("look")), ("tools/list", None)] {
         let (hosts, headers) = sent_with(method, tool);
         let remembered = Remembered::default();
-        let read = || Plain::read((&hosts, &remembered), &headers, body);
+        let read = || Plain::read((&hosts, &remembered), &headers, (body, &Bounds::default()));
         let Some(plain) = read() else { continue };
         let again = read().map(|again| (again.capabilities, again.trace, again.key));
         let first = (plain.capabilities.clone(), plain.trace.clone(), plain.key.clone());
@@ -235,7 +240,7 @@ pub(crate) fn means_one_thing(body: &[u8]) {
         assert_eq!(plain.held_against(body), method, "it wants something else");
     }
     let (hosts, headers) = sent_in_session("2025-11-25");
-    if let Some(plain) = Plain::read_of_session(&hosts, &headers, body) {
+    if let Some(plain) = Plain::read_of_session(&hosts, &headers, (body, &Bounds::default())) {
         plain.held_against(body);
     }
 }
@@ -245,7 +250,7 @@ impl Plain {
     /// The method, of which the whole says the same.
     fn held_against(self, body: &[u8]) -> &'static str {
         let text = String::from_utf8_lossy(body);
-        let whole = read_strict(&text).unwrap_or_default();
+        let whole = Bounds::default().read_strict(&text).unwrap_or_default();
         let at = |path: &str| whole.pointer(path).cloned().unwrap_or_default();
         let (method, name, arguments, cursor) = match self.wanted {
             Wanted::Call(tool, arguments) => {
@@ -270,7 +275,11 @@ mod tests {
 
     fn read(body: &str) -> Option<Plain> {
         let (hosts, headers) = sent_with("tools/call", Some("look"));
-        Plain::read((&hosts, &Remembered::default()), &headers, body.as_bytes())
+        Plain::read(
+            (&hosts, &Remembered::default()),
+            &headers,
+            (body.as_bytes(), &Bounds::default()),
+        )
     }
 
     /// A call with these arguments and more of `_meta`.
@@ -296,7 +305,9 @@ mod tests {
     fn what_a_client_says_of_itself_with_each_request_is_read_once_and_means_the_same() {
         let (hosts, headers) = sent_with("tools/call", Some("look"));
         let remembered = Remembered::default();
-        let read = |body: &str| Plain::read((&hosts, &remembered), &headers, body.as_bytes());
+        let read = |body: &str| {
+            Plain::read((&hosts, &remembered), &headers, (body.as_bytes(), &Bounds::default()))
+        };
         let last = || remembered.0.load().as_ref().map(|last| last.1.clone());
         let said = |plain: Plain| (plain.capabilities, plain.trace, plain.key);
         let sampling = (json!({"sampling": {}}), None, None);
@@ -358,7 +369,7 @@ mod tests {
     fn a_plain_call_of_a_session_says_no_more_than_its_tool_its_arguments_and_its_marks() {
         let read_as = |revision, body: &str| {
             let (hosts, headers) = sent_in_session(revision);
-            Plain::read_of_session(&hosts, &headers, body.as_bytes())
+            Plain::read_of_session(&hosts, &headers, (body.as_bytes(), &Bounds::default()))
         };
         let whole = |meta: &str| {
             format!(
@@ -402,6 +413,9 @@ mod tests {
             assert!(read_as(unknown, &whole("")).is_none(), "{unknown}");
         }
         let (hosts, headers) = sent_with("tools/call", Some("look"));
-        assert!(Plain::read_of_session(&hosts, &headers, whole("").as_bytes()).is_none());
+        assert!(
+            Plain::read_of_session(&hosts, &headers, (whole("").as_bytes(), &Bounds::default()))
+                .is_none()
+        );
     }
 }

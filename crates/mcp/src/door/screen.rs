@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::Mutex;
-use toolcrib_json::repair::{Unreadable, read_strict};
+use toolcrib_json::repair::{Bounds, Unreadable};
 
 use super::batch::{self, Piece};
 use crate::pipes::{Line, Lines};
@@ -22,14 +22,15 @@ pub(super) async fn screen(
     reader: impl AsyncRead + Unpin,
     mut onward: impl AsyncWrite + Unpin,
     back: &Mutex<impl AsyncWrite + Unpin>,
-    largest: usize,
+    bounds: &Bounds,
 ) -> io::Result<()> {
+    let largest = bounds.bytes;
     let mut lines = Lines::new(reader, largest);
     let mut has_batches = false;
     loop {
         let judged = match lines.next().await {
             Line::End => return onward.shutdown().await,
-            Line::Whole(line) => judged(line, &mut has_batches),
+            Line::Whole(line) => judged(line, bounds, &mut has_batches),
             Line::TooLong => {
                 let told = format!("a message is larger than {largest} bytes: send less at once");
                 Err(refusal(None, INVALID_REQUEST, &told))
@@ -74,13 +75,17 @@ enum Judged<'a> {
 
 /// `has_batches`: whether the greeting was of the revision that has them. `Err`: the answer to a
 /// line that is not let through.
-fn judged<'a>(line: &'a [u8], has_batches: &mut bool) -> Result<Judged<'a>, Vec<u8>> {
+fn judged<'a>(
+    line: &'a [u8],
+    bounds: &Bounds,
+    has_batches: &mut bool,
+) -> Result<Judged<'a>, Vec<u8>> {
     // A byte order mark is allowed to be there, and to be ignored.
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
     let Ok(text) = str::from_utf8(line) else {
         return Err(refusal(None, PARSE_ERROR, "a message is no UTF-8"));
     };
-    match read_strict(text) {
+    match bounds.read_strict(text) {
         Ok(Value::Object(message)) => {
             if message.get("method").is_some_and(|method| method == "initialize") {
                 let revision = message.get("params").and_then(|it| it.get("protocolVersion"));

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use toolcrib_json::repair::Bounds;
+
 /// Bounds and names of the door.
 #[derive(Debug, Clone)]
 pub struct DoorSettings {
@@ -14,8 +16,8 @@ pub struct DoorSettings {
     pub page: usize,
     /// How long a client may keep a list without asking again.
     pub fresh: Duration,
-    /// Largest request, in bytes.
-    pub largest_request: usize,
+    /// What is read of a request.
+    pub request: Bounds,
     /// How long a call waits for a client that was asked something and has to come back.
     pub patience: Duration,
     /// Calls that wait so at the same time, those of all clients together.
@@ -53,7 +55,7 @@ impl Default for DoorSettings {
             origins: Vec::new(),
             page: 250,
             fresh: Duration::from_secs(30),
-            largest_request: 4 * 1024 * 1024,
+            request: Bounds::default(),
             patience: Duration::from_mins(5),
             most_waiting: 1_000,
             task_after: Duration::from_secs(2),

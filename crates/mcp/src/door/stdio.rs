@@ -60,8 +60,8 @@ pub(super) async fn serve(
     let (messages, sent) = duplex(BUFFER);
     let out = tokio::spawn(pass_on(Arc::clone(&room), messages, Arc::clone(&writer)));
     let (onward, screened) = duplex(BUFFER);
-    let largest = room.settings.largest_request;
-    let screening = async move { screen(reader, onward, &writer, largest).await };
+    let bounds = room.settings.request;
+    let screening = async move { screen(reader, onward, &writer, &bounds).await };
     let _screening = AbortOnDropHandle::new(tokio::spawn(screening));
     let desk = Attentive(Desk::new(room, Some(entrance)));
     let served = Box::pin(desk.serve((screened, sent))).await;

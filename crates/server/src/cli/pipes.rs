@@ -63,7 +63,8 @@ pub(super) fn mcp(global: &Global, output: &Output, file: Option<&PathBuf>) -> R
         let meant = tokio::spawn(meaning::follow(crib, path, wish, output.clone()));
         let traced = telemetry.spans.is_some();
         let decides = near.is_some().then_some(DECIDES);
-        let settings = DoorSettings { traced, decides, ..DoorSettings::default() };
+        let request = file.checked.bounds.json();
+        let settings = DoorSettings { request, traced, decides, ..DoorSettings::default() };
         let door = Door::new(Arc::new(Shown(live)), settings);
         let sent = CancellationToken::new();
         let sending = export::export(Arc::clone(&telemetry), None, sent.clone());

@@ -9,7 +9,6 @@ use percent_encoding::percent_decode_str;
 use serde::de::{DeserializeOwned, Error as _};
 use serde_json::Value;
 use toolcrib::auth::{Reach, Resource, needed, reach};
-use toolcrib::json::repair::read_strict;
 use toolcrib::{Caller, Crib, Trace, TraceState};
 
 use super::house::House;
@@ -37,7 +36,9 @@ impl Asked {
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Problem> {
         let text = std::str::from_utf8(&self.body)
             .map_err(|_| Problem::new(Kind::BadRequest, "the body is no UTF-8 text"))?;
-        let value = read_strict(text)
+        let bounds = self.house.bounds.json();
+        let value = bounds
+            .read_strict(text)
             .map_err(|error| Problem::new(Kind::BadRequest, format!("no usable JSON: {error}")))?;
         of_object(value).map_err(|error| Problem::new(Kind::InvalidBody, error.to_string()))
     }

@@ -57,7 +57,7 @@ impl House {
         let settings = DoorSettings {
             hosts: names.hosts().to_vec(),
             origins: names.origins(),
-            largest_request: bounds.body,
+            request: bounds.json(),
             most_sessions: bounds.sessions,
             sessions_per_caller: bounds.sessions_per_caller,
             session_life: bounds.session_life,

@@ -24,6 +24,7 @@ mod forbidden;
 #[cfg(target_os = "linux")]
 mod full;
 mod hidden;
+mod json;
 mod keys;
 mod leaks;
 mod lifetime;

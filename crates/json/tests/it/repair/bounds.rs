@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use toolcrib_json::repair::{MAX_BYTES, read};
+use toolcrib_json::repair::{Bounds, read};
 
 use super::told;
 
@@ -24,12 +24,41 @@ fn depth_and_length_are_bounded_on_both_paths() {
     assert_eq!(told(read(&format!("{} [2]", nested(64, "1")))), too_deep(1));
     assert!(read(&format!("{} [2]", nested(63, "1"))).is_ok());
 
-    let longest = format!("\"{}\"", "x".repeat(MAX_BYTES - 2));
+    let longest = format!("\"{}\"", "x".repeat(Bounds::default().bytes - 2));
     assert!(read(&longest).is_ok());
     assert_eq!(
         told(read(&format!("{longest} "))),
         "refused: the text has 4194305 bytes, 4194304 are read: write a shorter text"
     );
+}
+
+#[test]
+fn bounds_that_are_set_hold_on_both_paths_to_the_last_byte_level_and_value() {
+    let bounds = Bounds { bytes: 40, depth: 3, values: 5 };
+    let text = |bytes: usize, end: &str| format!("[\"{}\"{end}", "x".repeat(bytes - 3 - end.len()));
+    // A comma too many, or an end that is not there, is repaired.
+    for end in ["]", ",]"] {
+        assert!(bounds.read(&text(39, end)).is_ok() && bounds.read(&text(40, end)).is_ok());
+        let told = told(bounds.read(&text(41, end)));
+        assert_eq!(told, "refused: the text has 41 bytes, 40 are read: write a shorter text");
+    }
+    for end in ["", ","] {
+        let deep = |levels: usize| format!("{}1{end}{}", "[".repeat(levels), "]".repeat(levels));
+        assert!(bounds.read(&deep(2)).is_ok() && bounds.read(&deep(3)).is_ok());
+        let told = told(bounds.read(&deep(4)));
+        assert!(told.starts_with("refused: nested deeper than 3 levels at 1:4"), "{told}");
+        // The list is a value too.
+        let many = |values: usize| format!("[{}1{end}]", "1,".repeat(values - 2));
+        assert!(bounds.read(&many(4)).is_ok() && bounds.read(&many(5)).is_ok());
+        let told = self::told(bounds.read(&many(6)));
+        assert!(told.starts_with("refused: more than 5 values"), "{told}");
+    }
+    assert_eq!(bounds.read_part("[[1]]", 1).ok(), Some(serde_json::json!([[1]])));
+    assert!(bounds.read_part("[[1]]", 2).is_err());
+    // What is behind a document and could not be read is no prose.
+    assert!(bounds.read("{\"a\": 1,} {\"b\": 1, \"c\": 2,}").is_ok());
+    let told = told(bounds.read("{\"a\": 1,} {\"b\": 1, \"c\": 2, \"d\": 3}"));
+    assert!(told.starts_with("refused: more than 5 values"), "{told}");
 }
 
 #[test]

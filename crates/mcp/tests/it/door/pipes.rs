@@ -132,7 +132,8 @@ async fn what_a_call_says_last_is_heard_before_its_end() {
 
 #[tokio::test]
 async fn what_cannot_be_read_is_answered_and_costs_itself_alone() {
-    let settings = DoorSettings { largest_request: 100_000, ..DoorSettings::default() };
+    let mut settings = DoorSettings::default();
+    settings.request.bytes = 100_000;
     let mut pipe = Pipe::within(&Oracle::default(), settings);
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -162,7 +162,8 @@ async fn a_request_that_can_be_read_in_two_ways_runs_nothing() {
     }
     assert_eq!(oracle.runs(), []);
     assert_eq!(send("POST", &url, &right, &alpha).await.status, 200);
-    let large = DoorSettings { largest_request: 100, ..DoorSettings::default() };
+    let mut large = DoorSettings::default();
+    large.request.bytes = 100;
     let url = open(self::crib(&oracle), &[], large).await;
     assert_eq!(send("POST", &url, &right, &alpha).await.status, 413);
     assert_eq!(oracle.count("alpha"), 1);
