@@ -6,6 +6,7 @@ mod desk;
 mod embedder;
 mod front;
 mod issuer;
+mod limits;
 mod points;
 mod scalars;
 mod seen;
@@ -16,7 +17,6 @@ mod views;
 
 use std::path::{Path, PathBuf};
 
-use toolcrib_core::CribLimits;
 use toolcrib_engine::rules::Rules;
 
 use crate::config::{Config, KeptBounds};
@@ -89,48 +89,6 @@ impl<'d, 't> Check<'_, 'd, 't> {
 
     fn document(&self) -> &'d Document<'t> {
         self.findings.document
-    }
-
-    fn limits(&mut self, raw: &raw::Limits, place: &Place) -> CribLimits {
-        let default = CribLimits::default();
-        let mut count = |number: Option<u32>, key: &str, default: usize| {
-            if number == Some(0) {
-                self.problem(&place.key(key), "nothing could run with 0", "write 1 or more");
-            }
-            number.map_or(default, |number| usize::try_from(number).unwrap_or(usize::MAX))
-        };
-        let max_calls = count(raw.max_calls, "max_calls", default.max_calls);
-        let per_batch = count(raw.per_batch, "per_batch", default.per_batch);
-        let per_source = count(raw.per_source, "per_source", default.per_source);
-        let per_tenant = count(raw.per_tenant, "per_tenant", default.per_tenant);
-        let mut arguments = default.arguments;
-        arguments.values = count(raw.values, "values", arguments.values);
-        arguments.depth = self.depth(raw.depth, &place.key("depth"), arguments.depth);
-        let longest = self.size(raw.arguments.as_ref(), &place.key("arguments"));
-        arguments.bytes = longest.unwrap_or(arguments.bytes);
-        let size = self.size(raw.max_result.as_ref(), &place.key("max_result"));
-        let mut pause = |text, key, default| self.pause(text, &place.key(key)).unwrap_or(default);
-        CribLimits {
-            arguments,
-            longest_timeout: None,
-            max_calls,
-            per_batch,
-            per_source,
-            per_tenant,
-            queue: pause(raw.queue.as_ref(), "queue", default.queue),
-            grace: pause(raw.grace.as_ref(), "grace", default.grace),
-            late: pause(raw.late.as_ref(), "late", default.late),
-            guard: pause(raw.guard.as_ref(), "guard", default.guard),
-            backoff: pause(raw.backoff.as_ref(), "backoff", default.backoff),
-            timeout: self
-                .timeout(raw.timeout.as_ref(), &place.key("timeout"))
-                .unwrap_or(default.timeout),
-            retries: raw.retries.unwrap_or(default.retries),
-            max_result_bytes: size.unwrap_or(default.max_result_bytes),
-            ticket_lifetime: self
-                .timeout(raw.ticket_lifetime.as_ref(), &place.key("ticket_lifetime"))
-                .unwrap_or(default.ticket_lifetime),
-        }
     }
 
     fn kept(&mut self, raw: &raw::Store, place: &Place) -> KeptBounds {

@@ -115,6 +115,9 @@ pub(crate) struct Limits {
     pub(crate) per_tenant: Option<u32>,
     /// How long a call waits for a free place before it is answered "busy". `1m` if not set.
     pub(crate) queue: Option<PauseText>,
+    /// Calls that wait so at the same time; further ones are answered "busy" at once. 2048 if not
+    /// set.
+    pub(crate) queue_length: Option<u32>,
     /// How long a call may run, all attempts together, unless its tool says otherwise. `1m` if
     /// not set.
     pub(crate) timeout: Option<PauseText>,
@@ -134,10 +137,45 @@ pub(crate) struct Limits {
     pub(crate) max_result: Option<SizeText>,
     /// How long an approval may be waited for. `10m` if not set.
     pub(crate) ticket_lifetime: Option<PauseText>,
+    /// Calls that wait for approval at the same time; read at the start. 10000 if not set.
+    pub(crate) tickets: Option<u32>,
+    /// Those of one tenant; read at the start. 1000 if not set.
+    pub(crate) tickets_per_tenant: Option<u32>,
+    /// The arguments of those of one tenant together; read at the start. `16MiB` if not set.
+    pub(crate) ticket_bytes: Option<SizeText>,
     /// Longest arguments of a call that come as text, as models write them. `4MiB` if not set.
     pub(crate) arguments: Option<SizeText>,
     /// Levels of objects and lists in them, 120 at the most. 64 if not set.
     pub(crate) depth: Option<u32>,
     /// Values in them. 200000 if not set.
     pub(crate) values: Option<u32>,
+    /// Tools of all sources together; read at the start. 20000 if not set.
+    pub(crate) tools: Option<u32>,
+    /// Longest name of a tool with its prefix, 128 characters at the most; read at the start. 128
+    /// if not set.
+    pub(crate) name: Option<u32>,
+    /// What the schema of one tool may cost; read at the start.
+    pub(crate) schema: SchemaLimits,
+}
+
+/// What the schema of the arguments of one tool may cost. A tool whose schema costs more is kept
+/// out.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct SchemaLimits {
+    /// Largest schema. `256KiB` if not set.
+    pub(crate) size: Option<SizeText>,
+    /// Levels of objects and lists, 64 at the most. 32 if not set.
+    pub(crate) depth: Option<u32>,
+    /// Schemas in it. 2000 if not set.
+    pub(crate) subschemas: Option<u32>,
+    /// Schemas that one place of a value is held against. 20000 if not set.
+    pub(crate) unfold: Option<u32>,
+    /// Longest pattern, in bytes. 1024 if not set.
+    pub(crate) pattern: Option<u32>,
+    /// Patterns that differ. 32 if not set.
+    pub(crate) patterns: Option<u32>,
+    /// Steps that holding arguments against it may take, of some ten nanoseconds each. 1000000 if
+    /// not set.
+    pub(crate) steps: Option<u32>,
 }

@@ -7,11 +7,11 @@ use std::sync::{Arc, OnceLock};
 use foldhash::fast::RandomState;
 use serde::Serialize;
 use serde_json::Value;
-use toolcrib_json::schema::Schema;
+use toolcrib_json::schema::{self, Schema};
 
 use crate::fingerprint::Fingerprint;
 use crate::memo::Memo;
-use crate::name::{SourceId, ToolName};
+use crate::name::{LONGEST_NAME, SourceId, ToolName};
 use crate::plan::Again;
 use crate::spec::ToolSpec;
 use crate::tool::Tool;
@@ -46,21 +46,25 @@ pub struct Listed {
     pub fingerprint: Fingerprint,
     /// From the last good list of a source that does not answer now.
     pub stale: bool,
+    /// What its schema may cost.
+    within: Arc<schema::Bounds>,
 }
 
 impl Listed {
     /// A tool that stands in no catalog. `None`: its schema cannot be used.
     pub fn alone(tool: Arc<dyn Tool>) -> Option<Self> {
         let spec = tool.shared_spec();
-        try_to_compile(&spec.input.value()).ok()?;
+        let within = Arc::default();
+        try_to_compile(&spec.input.value(), &within).ok()?;
         let fingerprint = spec.fingerprint();
-        Some(Self { spec, tool, compiled: OnceLock::new(), fingerprint, stale: false })
+        Some(Self { spec, tool, compiled: OnceLock::new(), fingerprint, stale: false, within })
     }
 
     /// The schema of the arguments, compiled when it is first asked for. It is there: whether it
     /// compiles was tried before the tool was listed.
     pub fn schema(&self) -> Option<&Schema> {
-        self.compiled.get_or_init(|| Schema::compile(&self.spec.input.value()).ok()).as_ref()
+        let compile = || Schema::compile_within(&self.spec.input.value(), &self.within).ok();
+        self.compiled.get_or_init(compile).as_ref()
     }
 }
 
@@ -89,12 +93,28 @@ pub enum Quarantine {
     NotPinned,
     #[error("whether it is accepted could not be found out: the judge of new tools broke over it")]
     NotJudged,
-    #[error("there are {MOST_TOOLS} tools already: take sources out, or pick tools with `include`")]
-    TooMany,
+    #[error("there are {most} tools already: take sources out, or pick tools with `include`")]
+    TooMany { most: usize },
+    #[error("its name is longer than {most} characters: rename it")]
+    LongName { most: usize },
 }
 
-/// Tools of one snapshot. Each source has a bound of its own, and nobody bounds the sources.
-const MOST_TOOLS: usize = 20_000;
+/// What a snapshot takes in; what goes beyond is kept out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CatalogBounds {
+    /// Tools in all. Each source has a bound of its own, and nobody bounds the sources.
+    pub tools: usize,
+    /// Longest name of a tool; none has more than [`LONGEST_NAME`](crate::name::LONGEST_NAME).
+    pub name: usize,
+    /// What the schema of one may cost.
+    pub schema: Arc<schema::Bounds>,
+}
+
+impl Default for CatalogBounds {
+    fn default() -> Self {
+        Self { tools: 20_000, name: LONGEST_NAME, schema: Arc::default() }
+    }
+}
 
 /// The tools of one source on their way into a snapshot.
 pub struct Shelf {
@@ -114,14 +134,14 @@ pub struct Assembly<'a> {
     pub awaited: &'a [SourceId],
     /// May keep a tool out (pins).
     pub judge: &'a dyn Fn(&ToolSpec, Fingerprint) -> Option<Quarantine>,
+    pub bounds: &'a CatalogBounds,
 }
 
 impl Catalog {
     /// A snapshot of one set that never changes.
     pub fn of(tools: Toolset) -> Self {
         let shelf = Shelf { source: SourceId::code(), tools, stale: false };
-        let previous = &Self::default();
-        Assembly { previous, settled: false, awaited: &[], judge: &|_, _| None }.assemble([shelf])
+        Assembly::alone(&Self::default(), &CatalogBounds::default()).assemble([shelf])
     }
 
     /// The same with one more tool, after all others. `None`: its name is taken, or its schema
@@ -199,7 +219,12 @@ impl Catalog {
     }
 }
 
-impl Assembly<'_> {
+impl<'a> Assembly<'a> {
+    /// Of shelves that nobody else has a part in.
+    pub fn alone(previous: &'a Catalog, bounds: &'a CatalogBounds) -> Self {
+        Self { previous, settled: false, awaited: &[], judge: &|_, _| None, bounds }
+    }
+
     /// Builds a snapshot in the order of the shelves. Where two of them hold one name, it stays
     /// with its owner of before, else it goes to the earlier shelf; the other tool is quarantined.
     pub fn assemble(&self, shelves: impl IntoIterator<Item = Shelf>) -> Catalog {
@@ -250,26 +275,40 @@ impl Assembly<'_> {
         let reason = taken
             .map(|owner| Quarantine::NameTaken { owner })
             .or_else(|| self.judged(&spec, fingerprint))
-            .or_else(|| (catalog.tools.len() >= MOST_TOOLS).then_some(Quarantine::TooMany));
+            .or_else(|| self.beyond(catalog, &spec));
         let compiled = match (reason, known) {
             (Some(reason), _) => Err(reason),
             (None, Some(known)) => Ok(known.compiled.clone()),
-            (None, None) => try_to_compile(&spec.input.value()).map(|()| OnceLock::new()),
+            (None, None) => {
+                try_to_compile(&spec.input.value(), &self.bounds.schema).map(|()| OnceLock::new())
+            }
         };
         match compiled {
             Ok(compiled) => {
                 let place = u32::try_from(catalog.tools.len()).unwrap_or(u32::MAX);
                 catalog.index.insert(spec.name.clone(), place);
                 let (tool, stale) = (Arc::clone(&shelved.tool), from.stale);
-                catalog.tools.push(Listed { spec, tool, compiled, fingerprint, stale });
+                let within = Arc::clone(&self.bounds.schema);
+                catalog.tools.push(Listed { spec, tool, compiled, fingerprint, stale, within });
             }
             Err(reason) => catalog.quarantined.push(Quarantined { spec, fingerprint, reason }),
         }
     }
 }
 
+impl Assembly<'_> {
+    /// Why a tool is more than the snapshot takes in, if it is.
+    fn beyond(&self, catalog: &Catalog, spec: &ToolSpec) -> Option<Quarantine> {
+        let CatalogBounds { tools, name, .. } = *self.bounds;
+        if spec.name.as_str().len() > name {
+            return Some(Quarantine::LongName { most: name });
+        }
+        (catalog.tools.len() >= tools).then_some(Quarantine::TooMany { most: tools })
+    }
+}
+
 /// Arguments are an object, in every API and every protocol.
-fn try_to_compile(input: &Value) -> Result<(), Quarantine> {
+fn try_to_compile(input: &Value, within: &schema::Bounds) -> Result<(), Quarantine> {
     let is_object = |kind: &Value| kind == "object";
     let admits = |kind: &Value| {
         kind.as_array().map_or_else(|| is_object(kind), |kinds| kinds.iter().any(is_object))
@@ -285,6 +324,6 @@ fn try_to_compile(input: &Value) -> Result<(), Quarantine> {
         let problem = format!("its `{shown}` holds characters that nobody sees");
         return Err(Quarantine::BadSchema { problem });
     }
-    let compiled = Schema::compile(input).map(|_| ());
+    let compiled = Schema::compile_within(input, within).map(|_| ());
     compiled.map_err(|error| Quarantine::BadSchema { problem: error.to_string() })
 }

@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use toolcrib_json::repair;
 
+use crate::catalog::CatalogBounds;
+use crate::ticket::TicketBounds;
+
 /// Longer than anybody waits, and short enough that a clock can add it.
 pub(crate) const FOREVER: Duration = Duration::from_hours(24 * 365);
 
@@ -18,6 +21,8 @@ pub struct CribLimits {
     pub per_tenant: usize,
     /// How long a call waits for a free place before it is answered "busy".
     pub queue: Duration,
+    /// Calls that wait so at the same time; further ones are answered "busy" at once.
+    pub most_queued: usize,
     /// How long a call may run, all attempts together, unless its tool says otherwise.
     pub timeout: Duration,
     /// How long a call may run whatever its tool says; `None`: as its tool says.
@@ -38,6 +43,10 @@ pub struct CribLimits {
     pub ticket_lifetime: Duration,
     /// What is read of arguments that come as text.
     pub arguments: repair::Bounds,
+    /// What may wait for a person: read when a ledger is made.
+    pub tickets: TicketBounds,
+    /// What a catalog takes in: read when a crib is made.
+    pub catalog: CatalogBounds,
 }
 
 impl Default for CribLimits {
@@ -48,6 +57,7 @@ impl Default for CribLimits {
             per_source: 128,
             per_tenant: 256,
             queue: Duration::from_mins(1),
+            most_queued: 2_048,
             timeout: Duration::from_mins(1),
             longest_timeout: None,
             grace: Duration::from_millis(500),
@@ -58,6 +68,8 @@ impl Default for CribLimits {
             max_result_bytes: 256 * 1024,
             ticket_lifetime: Duration::from_mins(10),
             arguments: repair::Bounds::default(),
+            tickets: TicketBounds::default(),
+            catalog: CatalogBounds::default(),
         }
     }
 }

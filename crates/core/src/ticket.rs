@@ -40,9 +40,22 @@ impl fmt::Display for TicketId {
     }
 }
 
-/// Bytes of arguments, as JSON, of the calls of one tenant that wait at the same time: a ledger
-/// refuses to park what goes beyond.
-pub const PARKED_BYTES: usize = 16 * 1024 * 1024;
+/// How many calls may wait for a person: a ledger refuses to park what goes beyond.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TicketBounds {
+    /// Open tickets, all callers together.
+    pub open: usize,
+    /// Open tickets of one tenant: the others' people must still be asked.
+    pub of_tenant: usize,
+    /// Bytes of arguments, as JSON, of those of one tenant.
+    pub bytes_of_tenant: usize,
+}
+
+impl Default for TicketBounds {
+    fn default() -> Self {
+        Self { open: 10_000, of_tenant: 1_000, bytes_of_tenant: 16 * 1024 * 1024 }
+    }
+}
 
 /// A call that waits for a person.
 #[derive(Debug, Clone, PartialEq)]

@@ -15,8 +15,8 @@ use arc_swap::ArcSwap;
 use futures_util::future::join_all;
 use tokio::sync::watch;
 use toolcrib_core::{
-    Assembly, BoxFuture, Catalog, Fingerprint, Held, Kind, Quarantine, Shelf, Source, SourceId,
-    Stock, ToolSpec, Toolset,
+    Assembly, BoxFuture, Catalog, CatalogBounds, Fingerprint, Held, Kind, Quarantine, Shelf,
+    Source, SourceId, Stock, ToolSpec, Toolset,
 };
 
 use state::Kept;
@@ -34,6 +34,7 @@ pub struct Publisher {
     stock: ArcSwap<Stock>,
     sources: ArcSwap<Vec<Arc<Kept>>>,
     judge: Judge,
+    bounds: CatalogBounds,
     /// Held while a snapshot is put together; true once every source had its first chance.
     settled: Mutex<bool>,
     /// Told when a snapshot says something else than the one before.
@@ -47,7 +48,11 @@ pub type Placed = (SourceId, Arc<dyn Source>, Duration);
 
 impl Publisher {
     /// Sources in the order that decides between equal names at the start.
-    pub fn new(sources: impl IntoIterator<Item = Placed>, judge: Judge) -> Arc<Self> {
+    pub fn new(
+        sources: impl IntoIterator<Item = Placed>,
+        judge: Judge,
+        bounds: CatalogBounds,
+    ) -> Arc<Self> {
         let kept = |(id, source, deadline)| Arc::new(Kept::new(id, source, deadline));
         let sources: Vec<_> = sources.into_iter().map(kept).collect();
         Arc::new(Self {
@@ -55,6 +60,7 @@ impl Publisher {
             stock: ArcSwap::default(),
             sources: ArcSwap::from_pointee(sources),
             judge,
+            bounds,
             settled: Mutex::new(false),
             changes: watch::Sender::new(()),
             prompts: watch::Sender::new(()),
@@ -185,8 +191,8 @@ impl Publisher {
         let source = sources.iter().find(|source| &source.id == id)?;
         let tool = source.source.unlisted(name).filter(|_| !self.catalog().knows(name))?;
         let tools = Toolset::of([tool]).ok()?;
-        let (previous, judge) = (&Catalog::default(), &*self.judge);
-        let assembly = Assembly { previous, settled: false, awaited: &[], judge };
+        let previous = &Catalog::default();
+        let assembly = Assembly { judge: &*self.judge, ..Assembly::alone(previous, &self.bounds) };
         Some(assembly.assemble([Shelf { source: id.clone(), tools, stale: false }]))
     }
 
@@ -218,8 +224,13 @@ impl Publisher {
         let sources = self.sources.load();
         let without = sources.iter().filter(|source| source.absent().is_some());
         let awaited: Vec<_> = without.map(|source| source.id.clone()).collect();
-        let (settles, judge) = (*settled, &*self.judge);
-        let assembly = Assembly { previous, settled: settles, awaited: &awaited, judge };
+        let assembly = Assembly {
+            previous,
+            settled: *settled,
+            awaited: &awaited,
+            judge: &*self.judge,
+            bounds: &self.bounds,
+        };
         let catalog = assembly.assemble(sources.iter().filter_map(|source| source.shelf()));
         let is_other = !says_the_same(previous, &catalog);
         self.catalog.store(Arc::new(catalog));

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use toolcrib_core::{
     Begun, BoxFuture, CallKey, Caller, Content, Ending, Fingerprint, Finish, KeyEnd, Ledger,
-    LedgerError, OnceKey, OpenTickets, Parked, Planned, ResultHandle, TicketError, TicketId,
+    LedgerError, OnceKey, OpenTickets, Parked, Planned, ResultHandle, TicketBounds, TicketError,
+    TicketId,
 };
 
 use kept::KeptResults;
@@ -19,11 +20,10 @@ pub use rows::Row;
 use rows::Rows;
 use tickets::Tickets;
 
-/// Keeps the last 10,000 calls, 10,000 open tickets, 10,000 keys, and 64 MiB each of cut results and
+/// Keeps the last 10,000 calls, the open tickets that its bounds allow, 10,000 keys, and 64 MiB each of cut results and
 /// of answers under keys.
 ///
 /// A call that is still running is never forgotten.
-#[derive(Default)]
 pub struct MemoryLedger {
     rows: Mutex<Rows>,
     tickets: Mutex<Tickets>,
@@ -40,7 +40,23 @@ fn ready<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
     Box::pin(std::future::ready(value))
 }
 
+impl Default for MemoryLedger {
+    fn default() -> Self {
+        Self::within(TicketBounds::default())
+    }
+}
+
 impl MemoryLedger {
+    /// One in which so much may wait for a person.
+    pub fn within(tickets: TicketBounds) -> Self {
+        Self {
+            rows: Mutex::default(),
+            tickets: Mutex::new(Tickets::within(tickets)),
+            kept: Mutex::default(),
+            keys: Mutex::default(),
+        }
+    }
+
     /// The calls, oldest first.
     pub fn rows(&self) -> Vec<Row> {
         locked(&self.rows).all()

@@ -54,7 +54,8 @@ impl Lock {
             Quarantine::NameTaken { .. }
             | Quarantine::BadSchema { .. }
             | Quarantine::NotJudged
-            | Quarantine::TooMany => None,
+            | Quarantine::TooMany { .. }
+            | Quarantine::LongName { .. } => None,
         });
         let mut lock = Self::default();
         for (spec, fingerprint) in listed.chain(kept_out) {

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use toolcrib_core::TicketBounds;
+
 /// The bounds of a store, each with a default that is safe to keep.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
@@ -14,6 +16,8 @@ pub struct Options {
     pub result_bytes_per_tenant: u64,
     /// How long a key answers for the call that was made under it.
     pub keys_for: Duration,
+    /// What may wait for a person.
+    pub tickets: TicketBounds,
     /// Largest size of the file in bytes, besides its log; `None`: as large as the disk.
     pub max_bytes: Option<u64>,
 }
@@ -26,6 +30,7 @@ impl Default for Options {
             results_for: Duration::from_hours(24),
             result_bytes_per_tenant: 256 * 1024 * 1024,
             keys_for: Duration::from_hours(24),
+            tickets: TicketBounds::default(),
             max_bytes: None,
         }
     }

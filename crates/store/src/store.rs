@@ -357,8 +357,9 @@ impl Ledger for Store {
 
     fn park(&self, parked: Parked) -> BoxFuture<'_, Result<(), LedgerError>> {
         Box::pin(async move {
-            let ticket = NewTicket::of(parked)?;
-            let written = self.0.writer.ask(Need::Sync, move |file| ticket.write(file)).await?;
+            let (ticket, bounds) = (NewTicket::of(parked)?, self.0.options.tickets);
+            let write = move |file: &rusqlite::Connection| ticket.write(file, bounds);
+            let written = self.0.writer.ask(Need::Sync, write).await?;
             written.map_err(LedgerError::new)
         })
     }

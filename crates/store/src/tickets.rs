@@ -9,20 +9,14 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use toolcrib_core::{
-    Arguments, Caller, Fingerprint, LedgerError, OnceKey, OpenTickets, PARKED_BYTES, Parked,
-    SourceId, TicketError, TicketId, ToolName, Wire,
+    Arguments, Caller, Fingerprint, LedgerError, OnceKey, OpenTickets, Parked, SourceId,
+    TicketBounds, TicketError, TicketId, ToolName, Wire,
 };
 
 use crate::keys;
 use crate::options::Options;
 use crate::part::all_or_nothing;
 use crate::wall::Moment;
-
-/// Open tickets, all callers together.
-const OPEN: i64 = 10_000;
-
-/// Open tickets of one tenant: the others' people must still be asked.
-const OPEN_OF_ONE: i64 = 1_000;
 
 /// A ticket that is to live longer lives so long.
 const LONGEST: Duration = Duration::from_hours(24 * 365);
@@ -90,7 +84,12 @@ impl NewTicket {
     }
 
     /// Refused where too many wait already.
-    pub(crate) fn write(&self, connection: &Connection) -> rusqlite::Result<Result<(), String>> {
+    pub(crate) fn write(
+        &self,
+        connection: &Connection,
+        bounds: TicketBounds,
+    ) -> rusqlite::Result<Result<(), String>> {
+        let TicketBounds { open, of_tenant, bytes_of_tenant } = bounds;
         let now = Moment::now();
         let mut count = connection.prepare_cached(
             "SELECT count(*), coalesce(sum(tenant = ?1), 0) FROM tickets \
@@ -98,12 +97,13 @@ impl NewTicket {
         )?;
         let (all, theirs): (i64, i64) =
             count.query_row(params![self.tenant, now], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        if all >= OPEN {
-            return Ok(Err(format!("{OPEN} calls wait for approval already")));
+        let [all, theirs] = [all, theirs].map(|count| usize::try_from(count).unwrap_or_default());
+        if all >= open {
+            return Ok(Err(format!("{open} calls wait for approval already")));
         }
-        if theirs >= OPEN_OF_ONE {
+        if theirs >= of_tenant {
             let tenant = &self.tenant;
-            return Ok(Err(format!("{OPEN_OF_ONE} calls of `{tenant}` wait for approval already")));
+            return Ok(Err(format!("{of_tenant} calls of `{tenant}` wait for approval already")));
         }
         let mut sum = connection.prepare_cached(
             "SELECT coalesce(sum(octet_length(arguments)), 0) FROM tickets \
@@ -111,7 +111,7 @@ impl NewTicket {
         )?;
         let held: i64 = sum.query_row(params![self.tenant, now], |row| row.get(0))?;
         let held = usize::try_from(held).unwrap_or_default();
-        if held + self.arguments.len() > PARKED_BYTES {
+        if held + self.arguments.len() > bytes_of_tenant {
             let tenant = &self.tenant;
             let full = format!("calls of `{tenant}` with {held} bytes wait for approval already");
             return Ok(Err(full));

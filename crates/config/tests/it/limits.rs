@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use toolcrib_config::{Config, Maker};
-use toolcrib_core::{CribLimits, Source};
+use toolcrib_core::{CatalogBounds, CribLimits, Source, TicketBounds};
 use toolcrib_json::repair::Bounds;
 use toolcrib_mcp::{ServerBounds, ServerSettings};
 use toolcrib_openapi::ApiSettings;
@@ -83,7 +83,7 @@ definition = "0KiB"
 }
 
 #[test]
-fn what_is_read_of_json_is_set_and_safe_if_not() {
+fn what_a_process_takes_is_set_and_safe_if_not() {
     let text = r#"
 [server.limits]
 body = "8MiB"
@@ -91,16 +91,75 @@ depth = 20
 values = 1000
 
 [limits]
+queue_length = 1
+tickets = 2
+tickets_per_tenant = 3
+ticket_bytes = "1MiB"
 arguments = "2MiB"
 depth = 120
 values = 4
+tools = 5
+name = 128
+schema = { size = "1KiB", depth = 64, subschemas = 6, unfold = 7, pattern = 8, patterns = 9, steps = 10 }
 "#;
     let read = config(text);
     assert_eq!(read.bounds.json(), Bounds { bytes: 8 << 20, depth: 20, values: 1_000 });
-    assert_eq!(read.limits.arguments, Bounds { bytes: 2 << 20, depth: 120, values: 4 });
+    let limits = read.limits;
+    assert_eq!(limits.most_queued, 1);
+    assert_eq!(limits.tickets, TicketBounds { open: 2, of_tenant: 3, bytes_of_tenant: 1 << 20 });
+    assert_eq!(limits.arguments, Bounds { bytes: 2 << 20, depth: 120, values: 4 });
+    let schema = toolcrib_json::schema::Bounds {
+        bytes: 1024,
+        depth: 64,
+        subschemas: 6,
+        unfold: 7,
+        pattern_bytes: 8,
+        patterns: 9,
+        steps: 10,
+        ..toolcrib_json::schema::Bounds::default()
+    };
+    let catalog = CatalogBounds { tools: 5, name: 128, schema: schema.into() };
+    assert_eq!(limits.catalog, catalog);
     let unset = config("[limits]\n");
     assert_eq!(unset.limits, CribLimits::default());
     assert_eq!(unset.bounds.json(), Bounds::default());
-    let wrong = "[server.limits]\ndepth = 121\nvalues = 0\n[limits]\ndepth = 121\nvalues = 0\n";
-    assert_eq!(problems(wrong).len(), 4);
+}
+
+#[test]
+fn no_limit_of_a_process_is_nothing_and_some_have_a_hard_stop() {
+    let zeros = r"
+[server.limits]
+depth = 0
+values = 0
+
+[limits]
+queue_length = 0
+tickets = 0
+tickets_per_tenant = 0
+ticket_bytes = 0
+arguments = 0
+depth = 0
+values = 0
+tools = 0
+name = 0
+schema = { size = 0, depth = 0, subschemas = 0, unfold = 0, pattern = 0, patterns = 0, steps = 0 }
+";
+    let told = problems(zeros);
+    assert_eq!(told.len(), 18, "{told:#?}");
+    assert!(
+        told.iter().all(|one| one.contains("1 or more") || one.contains("from 1")),
+        "{told:#?}"
+    );
+    let stops = "[server.limits]\ndepth = 121\n[limits]\ndepth = 121\nname = 129\nschema = { depth = 65 }\n";
+    let reads = "what reads JSON here stops at 128 levels, those of envelopes among them; write 120 or less";
+    let expected = [
+        format!("crib.toml:2:9: server.limits.depth: {reads}"),
+        format!("crib.toml:4:9: limits.depth: {reads}"),
+        "crib.toml:5:8: limits.name: no tool has a name as long as this; write 128 or less"
+            .to_owned(),
+        "crib.toml:6:20: limits.schema.depth: what compiles a schema calls itself for each of its \
+         levels; write 64 or less"
+            .to_owned(),
+    ];
+    assert_eq!(problems(stops), expected);
 }

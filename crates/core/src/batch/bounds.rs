@@ -28,7 +28,8 @@ pub(super) struct Bounds {
 impl Bounds {
     pub(super) fn new(limits: &CribLimits) -> Self {
         let most = [limits.per_batch, limits.per_source, limits.per_tenant].map(|most| most.max(1));
-        let queue = Queue { most, waiting: Mutex::default(), given: AtomicU64::new(0) };
+        let (longest, given) = (limits.most_queued, AtomicU64::new(0));
+        let queue = Queue { most, longest, waiting: Mutex::default(), given };
         Self {
             sources: Shared::default(),
             tenants: Shared::default(),
@@ -62,8 +63,9 @@ impl BatchBounds {
     /// waited for: a full tenant takes no place of a source from the others, nor the reverse.
     pub(super) async fn place(&self, bounds: &Bounds, source: &SourceId) -> Option<Place> {
         match bounds.queue.ask(self.wanted(bounds, source)) {
-            Ok(place) => Some(place),
-            Err(given) => within(bounds.patience, given).await?.ok(),
+            Asked::Given(place) => Some(place),
+            Asked::Waits(given) => within(bounds.patience, given).await?.ok(),
+            Asked::Full => None,
         }
     }
 
@@ -135,6 +137,8 @@ impl Wanted {
 /// and within the tenant to such a caller: nobody waits for all that another one asked for before.
 struct Queue {
     most: [usize; 3],
+    /// So many wait at the most.
+    longest: usize,
     waiting: Mutex<VecDeque<Waiting>>,
     /// How many places were given to whoever waited or not.
     given: AtomicU64,
@@ -143,6 +147,15 @@ struct Queue {
 struct Waiting {
     wanted: Wanted,
     give: oneshot::Sender<Place>,
+}
+
+/// What becomes of a call that wants places.
+enum Asked {
+    Given(Place),
+    /// They will come by this.
+    Waits(oneshot::Receiver<Place>),
+    /// Too many wait already.
+    Full,
 }
 
 /// A place taken; given back when it is dropped.
@@ -156,15 +169,21 @@ impl Queue {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place, or where it will come.
-    fn ask(self: &Arc<Self>, wanted: Wanted) -> Result<Place, oneshot::Receiver<Place>> {
+    fn ask(self: &Arc<Self>, wanted: Wanted) -> Asked {
         let mut waiting = self.waiting();
         if self.takes(&wanted) {
-            return Ok(Place { taken: wanted, queue: Arc::clone(self) });
+            return Asked::Given(Place { taken: wanted, queue: Arc::clone(self) });
+        }
+        if waiting.len() >= self.longest {
+            // Who has given up waits no more.
+            waiting.retain(|waiting| !waiting.give.is_closed());
+        }
+        if waiting.len() >= self.longest {
+            return Asked::Full;
         }
         let (give, given) = oneshot::channel();
         waiting.push_back(Waiting { wanted, give });
-        Err(given)
+        Asked::Waits(given)
     }
 
     /// Takes all if all are free. The queue is locked.

@@ -12,7 +12,7 @@ use super::stock::Stock;
 use super::{About, Fields, Following, Inquiry, Visitor};
 use crate::advice;
 use crate::batch::{BatchOptions, Executor, Read, Word};
-use crate::catalog::{Assembly, Catalog, Shelf};
+use crate::catalog::{Assembly, Catalog, CatalogBounds, Shelf};
 use crate::name::ToolName;
 use crate::outcome::{ErrorKind, Pending, ToolError, ToolOutcome};
 use crate::plan::{Plan, Request};
@@ -116,8 +116,7 @@ impl Executor {
 }
 
 fn alone(shelf: Shelf) -> Catalog {
-    let previous = &Catalog::default();
-    Assembly { previous, settled: false, awaited: &[], judge: &|_, _| None }.assemble([shelf])
+    Assembly::alone(&Catalog::default(), &CatalogBounds::default()).assemble([shelf])
 }
 
 fn of_resource(uri: &str) -> Fields {

@@ -19,7 +19,8 @@ use crate::reading::Reading;
 pub struct CribBuilder {
     sources: Vec<Placed>,
     policy: Arc<dyn Policy>,
-    ledger: Arc<dyn Ledger>,
+    /// `None`: one in memory.
+    ledger: Option<Arc<dyn Ledger>>,
     limits: CribLimits,
     judge: Judge,
     witness: Option<Arc<dyn Witness>>,
@@ -31,7 +32,7 @@ impl Default for CribBuilder {
         Self {
             sources: Vec::new(),
             policy: Arc::new(AskBeforeDestroying),
-            ledger: Arc::new(MemoryLedger::default()),
+            ledger: None,
             limits: CribLimits::default(),
             judge: Box::new(|_, _| None),
             witness: None,
@@ -73,7 +74,7 @@ impl CribBuilder {
 
     #[must_use]
     pub fn ledger(mut self, ledger: Arc<dyn Ledger>) -> Self {
-        self.ledger = ledger;
+        self.ledger = Some(ledger);
         self
     }
 
@@ -115,8 +116,9 @@ impl CribBuilder {
     /// A crib whose sources have not begun: `Crib::start` loads them, and meanwhile whatever is
     /// there can be used.
     pub fn open(self) -> Crib {
+        let catalog = self.limits.catalog.clone();
         let (executor, reading) = gate(self.policy, self.ledger, self.limits, self.witness);
-        let publisher = Publisher::new(self.sources, self.judge);
+        let publisher = Publisher::new(self.sources, self.judge, catalog);
         let crib = Crib::put_together(
             Tools::Published(publisher),
             shared(executor),
@@ -129,9 +131,10 @@ impl CribBuilder {
 
     /// A crib of one set that never changes: no source is started, and no runtime is needed.
     pub fn build_fixed(self, tools: Toolset) -> Crib {
+        let bounds = &self.limits.catalog.clone();
         let (executor, reading) = gate(self.policy, self.ledger, self.limits, self.witness);
         let previous = &Catalog::default();
-        let assembly = Assembly { previous, settled: false, awaited: &[], judge: &*self.judge };
+        let assembly = Assembly { judge: &*self.judge, ..Assembly::alone(previous, bounds) };
         let catalog = assembly.assemble([Shelf { source: SourceId::code(), tools, stale: false }]);
         let tools = Tools::Fixed(Arc::new(catalog));
         let crib = Crib::put_together(tools, shared(executor), reading, Arc::default());
@@ -142,10 +145,11 @@ impl CribBuilder {
 
 fn gate(
     policy: Arc<dyn Policy>,
-    ledger: Arc<dyn Ledger>,
+    ledger: Option<Arc<dyn Ledger>>,
     limits: CribLimits,
     witness: Option<Arc<dyn Witness>>,
 ) -> (Executor, Option<Arc<Reading>>) {
+    let ledger = ledger.unwrap_or_else(|| Arc::new(MemoryLedger::within(limits.tickets)));
     let reading = Reading::of(&ledger);
     let executor = Executor::new(policy, ledger, limits).seen_by(witness);
     let executor = match &reading {

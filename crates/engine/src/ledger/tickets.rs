@@ -6,21 +6,15 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 use toolcrib_core::{
-    Caller, LedgerError, OpenTickets, PARKED_BYTES, Parked, TicketError, TicketId,
+    Caller, LedgerError, OpenTickets, Parked, TicketBounds, TicketError, TicketId,
 };
-
-/// Open tickets, all callers together.
-const OPEN: usize = 10_000;
-
-/// Open tickets of one tenant: the others' people must still be asked.
-const OPEN_OF_ONE: usize = 1_000;
 
 /// A ticket that is to live longer lives so long: a clock can add it.
 const LONGEST: Duration = Duration::from_hours(24 * 365);
 
-#[derive(Default)]
 pub(super) struct Tickets {
-    tickets: HashMap<TicketId, Ticket>,
+    bounds: TicketBounds,
+    all: HashMap<TicketId, Ticket>,
     issued: u64,
 }
 
@@ -35,27 +29,32 @@ struct Ticket {
 }
 
 impl Tickets {
+    pub(super) fn within(bounds: TicketBounds) -> Self {
+        Self { bounds, all: HashMap::new(), issued: 0 }
+    }
+
     pub(super) fn park(&mut self, parked: Parked) -> Result<(), LedgerError> {
         let now = Instant::now();
-        if self.tickets.len() >= OPEN {
+        let TicketBounds { open, of_tenant, bytes_of_tenant } = self.bounds;
+        if self.all.len() >= open {
             // An expired ticket is told apart from an unknown one as long as there is room.
-            self.tickets.retain(|_, ticket| ticket.expires > now && ticket.parked.is_some());
+            self.all.retain(|_, ticket| ticket.expires > now && ticket.parked.is_some());
         }
-        if self.tickets.len() >= OPEN {
-            return Err(LedgerError::new(format!("{OPEN} calls wait for approval already")));
+        if self.all.len() >= open {
+            return Err(LedgerError::new(format!("{open} calls wait for approval already")));
         }
         let tenant = &parked.caller.tenant;
-        let theirs = self.tickets.values().filter(|ticket| {
+        let theirs = self.all.values().filter(|ticket| {
             &ticket.caller.tenant == tenant && ticket.parked.is_some() && ticket.expires > now
         });
         let (count, held) = theirs.fold((0, 0), |(count, sum), own| (count + 1, sum + own.bytes));
-        if count >= OPEN_OF_ONE {
-            let full = format!("{OPEN_OF_ONE} calls of `{tenant}` wait for approval already");
+        if count >= of_tenant {
+            let full = format!("{of_tenant} calls of `{tenant}` wait for approval already");
             return Err(LedgerError::new(full));
         }
         let text = serde_json::to_string(parked.arguments.fields()).map_err(LedgerError::new)?;
         let bytes = text.len();
-        if held + bytes > PARKED_BYTES {
+        if held + bytes > bytes_of_tenant {
             let full = format!("calls of `{tenant}` with {held} bytes wait for approval already");
             return Err(LedgerError::new(full));
         }
@@ -67,12 +66,12 @@ impl Tickets {
             number: self.issued,
             parked: Some(parked.clone()),
         };
-        self.tickets.insert(parked.ticket, ticket);
+        self.all.insert(parked.ticket, ticket);
         Ok(())
     }
 
     pub(super) fn claim(&mut self, id: &TicketId, caller: &Caller) -> Result<Parked, TicketError> {
-        let known = self.tickets.get_mut(id).filter(|ticket| ticket.caller.is(caller));
+        let known = self.all.get_mut(id).filter(|ticket| ticket.caller.is(caller));
         let ticket = known.ok_or(TicketError::Unknown)?;
         if ticket.parked.is_none() {
             return Err(TicketError::Used);
@@ -87,7 +86,7 @@ impl Tickets {
     pub(super) fn count(&self) -> u64 {
         let now = Instant::now();
         let is_open = |ticket: &&Ticket| ticket.expires > now && ticket.parked.is_some();
-        u64::try_from(self.tickets.values().filter(is_open).count()).unwrap_or(u64::MAX)
+        u64::try_from(self.all.values().filter(is_open).count()).unwrap_or(u64::MAX)
     }
 
     pub(super) fn open(&self, caller: &Caller) -> Vec<Parked> {
@@ -103,7 +102,7 @@ impl Tickets {
     }
 
     pub(super) fn owner(&self, id: &TicketId) -> Option<Caller> {
-        self.tickets.get(id).map(|ticket| ticket.caller.clone())
+        self.all.get(id).map(|ticket| ticket.caller.clone())
     }
 
     fn numbered(&self, of: Option<&Caller>, after: u64) -> Vec<Open<'_>> {
@@ -114,7 +113,7 @@ impl Tickets {
                 && ticket.expires > now
                 && ticket.parked.is_some()
         };
-        let meant = self.tickets.values().filter(is_meant);
+        let meant = self.all.values().filter(is_meant);
         let mut open: Vec<_> = meant.map(|ticket| Open { ticket, now }).collect();
         open.sort_by_key(|open| open.ticket.number);
         open

@@ -57,6 +57,7 @@ async fn the_first_ready_list_is_served_before_the_last_is_up() {
             (SourceId::new(id), source, Duration::from_secs(30))
         }),
         Box::new(|_, _| None),
+        toolcrib_core::CatalogBounds::default(),
     );
     let starting = tokio::spawn({
         let publisher = std::sync::Arc::clone(&publisher);
@@ -169,7 +170,10 @@ async fn of_20_000_tools_further_ones_are_kept_out_with_the_cure() {
     for kept_out in [0, 0, 1] {
         let catalog = crib.catalog();
         let reasons = catalog.quarantined().iter().map(|tool| &tool.reason);
-        assert_eq!(reasons.collect::<Vec<_>>(), vec![&Quarantine::TooMany; kept_out]);
+        assert_eq!(
+            reasons.collect::<Vec<_>>(),
+            vec![&Quarantine::TooMany { most: 20_000 }; kept_out]
+        );
         assert!(catalog.tools().len() <= 20_000);
         crib.reload(&SourceId::new("growing")).await;
     }

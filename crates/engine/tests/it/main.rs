@@ -17,6 +17,7 @@ mod consent;
 mod discovery;
 mod errands;
 mod library;
+mod limits;
 mod lock;
 mod lock_properties;
 mod plan;
@@ -31,5 +32,10 @@ mod witness;
 
 /// The beginning of a crib with the ledger that the tests are about.
 fn builder() -> toolcrib_engine::CribBuilder {
-    toolcrib_engine::Crib::builder()
+    builder_within(toolcrib_core::TicketBounds::default())
+}
+
+fn builder_within(tickets: toolcrib_core::TicketBounds) -> toolcrib_engine::CribBuilder {
+    let limits = toolcrib_core::CribLimits { tickets, ..Default::default() };
+    toolcrib_engine::Crib::builder().limits(limits)
 }

@@ -8,13 +8,13 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use serde_json::json;
 use toolcrib_core::{
-    Call, Caller, CribLimits, Decision, Effect, Flag, PARKED_BYTES, RawArguments, Request,
-    Response, Run, TicketError, TicketId, ToolOutcome, Toolset, Turn, Verdict,
+    Call, Caller, CribLimits, Decision, Effect, Flag, RawArguments, Request, Response, Run,
+    TicketBounds, TicketError, TicketId, ToolOutcome, Toolset, Turn, Verdict,
 };
 use toolcrib_engine::Crib;
 use toolcrib_testkit::{ByHand, Oracle, Scripted};
 
-use crate::builder;
+use crate::{builder, builder_within};
 
 pub(crate) fn alice() -> Caller {
     Caller::new("acme", "alice")
@@ -22,8 +22,16 @@ pub(crate) fn alice() -> Caller {
 
 /// A crib whose default policy asks before `wipe`.
 fn crib(oracle: &Oracle) -> Crib {
+    builder().build_fixed(tools(oracle))
+}
+
+fn crib_within(oracle: &Oracle, bounds: TicketBounds) -> Crib {
+    builder_within(bounds).build_fixed(tools(oracle))
+}
+
+fn tools(oracle: &Oracle) -> Toolset {
     let tools = [oracle.echo("wipe", Effect::Destroy), oracle.echo("read", Effect::Read)];
-    builder().build_fixed(Toolset::of(tools).unwrap())
+    Toolset::of(tools).unwrap()
 }
 
 pub(crate) async fn park(crib: &Crib, caller: &Caller, n: u32) -> (TicketId, Response) {
@@ -56,9 +64,31 @@ async fn an_approved_call_runs_once_with_the_arguments_that_were_parked() {
 }
 
 #[tokio::test]
+async fn as_many_calls_wait_as_may_wait_of_one_tenant_and_of_all() {
+    let bounds = TicketBounds { open: 4, of_tenant: 3, ..TicketBounds::default() };
+    let crib = crib_within(&Oracle::default(), bounds);
+    let bob = Caller::new("other", "bob");
+    let ask = async |caller: &Caller, n: u32| {
+        let plan = crib.plan(caller, Request::default()).unwrap();
+        let call = Call::new("1", "wipe", RawArguments::Value(json!({"n": n})));
+        let report = crib.run(&plan, vec![call]).await;
+        matches!(report.responses[0].outcome, ToolOutcome::Pending(_))
+    };
+    let theirs = [ask(&alice(), 1).await, ask(&alice(), 2).await, ask(&alice(), 3).await];
+    assert_eq!((theirs, ask(&alice(), 4).await), ([true; 3], false));
+    assert_eq!((ask(&bob, 1).await, ask(&bob, 2).await), (true, false));
+    // What is decided makes room.
+    let ticket = crib.tickets(&alice()).await.unwrap()[0].ticket.clone();
+    let deny = Decision::Deny { reason: "no".into() };
+    crib.decide(&alice(), &Run::default(), &ticket, deny).await.unwrap();
+    assert_eq!((ask(&bob, 2).await, ask(&bob, 3).await), (true, false));
+}
+
+#[tokio::test]
 async fn the_calls_of_one_tenant_that_wait_have_so_many_bytes_and_no_more() {
-    let crib = crib(&Oracle::default());
-    let part = PARKED_BYTES / 8;
+    let part = 1_000;
+    let bounds = TicketBounds { bytes_of_tenant: 8 * part, ..TicketBounds::default() };
+    let crib = crib_within(&Oracle::default(), bounds);
     let ask = async |caller: &Caller, bytes: usize| {
         let plan = crib.plan(caller, Request::default()).unwrap();
         let text = "a".repeat(bytes - r#"{"t":""}"#.len());

@@ -25,6 +25,7 @@ mod taken;
 mod tickets;
 
 use scratch::Scratch;
+use toolcrib_core::TicketBounds;
 use toolcrib_engine::{Crib, CribBuilder};
 use toolcrib_store::{Options, Store};
 
@@ -35,8 +36,13 @@ thread_local! {
 
 /// The beginning of a crib with a new store.
 fn builder() -> CribBuilder {
+    builder_within(TicketBounds::default())
+}
+
+fn builder_within(tickets: TicketBounds) -> CribBuilder {
     let scratch = Scratch::new();
-    let store = Store::open(&scratch.file(), Options::default()).unwrap();
+    let options = Options { tickets, ..Options::default() };
+    let store = Store::open(&scratch.file(), options).unwrap();
     SCRATCHES.with_borrow_mut(|all| all.push(scratch));
     Crib::builder().ledger(std::sync::Arc::new(store))
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 use tokio_rustls::TlsAcceptor;
 use toolcrib::Fingerprint;
-use toolcrib::config::{Config, Front, KeptBounds, Lookup as _};
+use toolcrib::config::{Config, Front, Lookup as _};
 use toolcrib::store::{self, Options, Store};
 
 use crate::cli::arguments::{CONFIG, ServeWords};
@@ -71,7 +71,7 @@ pub(super) fn kept(file: &Configuration) -> Result<Option<Store>> {
     let name = Fingerprint::of(&whole.display().to_string().into());
     let path = folder.join(format!("{name}.db"));
     let path = store::path(&format!("sqlite://{}", path.display()));
-    let opened = path.and_then(|path| Store::open(&path, bounds(&file.checked.kept)));
+    let opened = path.and_then(|path| Store::open(&path, bounds(&file.checked)));
     opened.map(Some).with_context(|| format!("cannot keep the record; {cure}"))
 }
 
@@ -92,18 +92,19 @@ pub(in crate::cli) fn store(file: &Configuration) -> Result<Option<Store>> {
         }
         _ => store::path(text),
     };
-    let opened = path.and_then(|path| Store::open(&path, bounds(&file.checked.kept)));
+    let opened = path.and_then(|path| Store::open(&path, bounds(&file.checked)));
     Ok(Some(opened.context("cannot open the store")?))
 }
 
-fn bounds(kept: &KeptBounds) -> Options {
-    let default = Options::default();
+fn bounds(checked: &Config) -> Options {
+    let (kept, default) = (&checked.kept, Options::default());
     Options {
         calls_for: kept.calls_for.unwrap_or(default.calls_for),
         most_calls: kept.most_calls.unwrap_or(default.most_calls),
         results_for: kept.results_for.unwrap_or(default.results_for),
         result_bytes_per_tenant: kept.results_per_tenant.unwrap_or(default.result_bytes_per_tenant),
         keys_for: kept.keys_for.unwrap_or(default.keys_for),
+        tickets: checked.limits.tickets,
         max_bytes: kept.max_size.or(default.max_bytes),
     }
 }
