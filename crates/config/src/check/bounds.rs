@@ -42,6 +42,8 @@ pub struct Bounds {
     pub sessions_per_caller: usize,
     /// How long one lives of which nothing is heard.
     pub session_life: Duration,
+    /// How long one lives whatever is heard of it.
+    pub longest_session: Duration,
     /// MCP calls that wait for a person at the same time.
     pub waiting: usize,
     /// How long such a call waits.
@@ -76,6 +78,7 @@ impl Default for Bounds {
             sessions: 10_000,
             sessions_per_caller: 10_000 / SHARES,
             session_life: Duration::from_mins(5),
+            longest_session: Duration::from_hours(24),
             waiting: 1_000,
             patience: Duration::from_mins(5),
             tasks: 1_000,
@@ -140,6 +143,11 @@ impl Check<'_, '_, '_> {
             sessions,
             sessions_per_caller,
             session_life: time(raw.session_life.as_ref(), "session_life", default.session_life),
+            longest_session: time(
+                raw.longest_session.as_ref(),
+                "longest_session",
+                default.longest_session,
+            ),
             waiting,
             patience: time(raw.patience.as_ref(), "patience", default.patience),
             tasks,

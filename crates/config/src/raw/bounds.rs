@@ -44,6 +44,8 @@ pub(crate) struct Bounds {
     pub(crate) sessions_per_caller: Option<u32>,
     /// How long such a session lives of which nothing is heard. `5m` if not set.
     pub(crate) session_life: Option<PauseText>,
+    /// How long one lives whatever is heard of it, but for a call that still runs. `1d` if not set.
+    pub(crate) longest_session: Option<PauseText>,
     /// MCP calls that wait for the answer of a person at the same time. 1000 if not set.
     pub(crate) waiting: Option<u32>,
     /// How long such a call waits. `5m` if not set.

@@ -46,6 +46,8 @@ pub(super) struct Sessions {
     most_awake: usize,
     /// For so long one lives of which nothing is heard.
     life: Duration,
+    /// For so long one lives whatever is heard of it.
+    longest: Duration,
     all: Mutex<All>,
     is_swept: AtomicBool,
     own: Weak<Self>,
@@ -62,6 +64,7 @@ struct All {
 struct Session {
     /// The parameters of `initialize`, as JSON; empty until they were answered.
     greeting: Box<str>,
+    began: Option<Instant>,
     /// Whose it is; `None`: it begins just now.
     owner: Option<Arc<Caller>>,
     /// Who began it; `None`: that has not said yet that it is ready.
@@ -96,6 +99,7 @@ impl Sessions {
             house,
             most_awake: settings.most_awake,
             life: settings.session_life,
+            longest: settings.longest_session,
             all: Mutex::default(),
             is_swept: AtomicBool::new(false),
             own: own.clone(),
@@ -231,13 +235,15 @@ impl Sessions {
         });
     }
 
-    /// Forgets those that nobody came back to; `true`: there are none any more.
+    /// Forgets those that nobody came back to, and those that are too old; `true`: there are none any more.
     async fn forget(&self) -> bool {
         let over: Vec<SessionId> = {
             let All { known, vigils } = &mut *self.all();
             let over = known.extract_if(|id, session| {
-                let heard = session.heard_of(vigils.get(id));
+                let vigil = vigils.get(id);
+                let heard = session.heard_of(vigil);
                 heard.is_some_and(|heard| heard.elapsed() >= self.life)
+                    || (session.is_older(self.longest) && !session.works(vigil))
             });
             let over: Vec<_> = over.map(|(id, _)| id).collect();
             over.into_iter().filter(|id| vigils.remove(id).is_some()).collect()
@@ -280,7 +286,9 @@ impl Sessions {
     fn wakes(&self, id: &SessionId, coming: usize) -> Arc<Vigil> {
         let vigil = Vigil::new(coming);
         let mut all = self.all();
-        all.known.entry(Arc::clone(id)).or_default().state = State::Awake;
+        let session = all.known.entry(Arc::clone(id)).or_default();
+        session.state = State::Awake;
+        session.began.get_or_insert_with(Instant::now);
         all.vigils.insert(Arc::clone(id), Arc::clone(&vigil));
         vigil
     }
@@ -295,5 +303,15 @@ impl Session {
             State::Awake => vigil?.left_since()?,
         };
         self.calls.is_empty().then(|| self.called.map_or(used, |called| called.max(used)))
+    }
+
+    fn is_older(&self, than: Duration) -> bool {
+        self.began.is_some_and(|began| began.elapsed() >= than)
+    }
+
+    /// Whether a call of it runs, or it is on its way to sleep: that ends soon.
+    fn works(&self, vigil: Option<&Arc<Vigil>>) -> bool {
+        let is_falling = matches!(self.state, State::Falling(..));
+        is_falling || !self.calls.is_empty() || vigil.is_some_and(|vigil| vigil.works())
     }
 }

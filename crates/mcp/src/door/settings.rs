@@ -34,6 +34,8 @@ pub struct DoorSettings {
     pub sessions_per_caller: usize,
     /// How long a session lives of which nothing is heard.
     pub session_life: Duration,
+    /// How long one lives whatever is heard of it, but for a call that still runs.
+    pub longest_session: Duration,
     /// Sessions that stay awake while nothing is asked of them, for a while. The others take a
     /// tenth of the memory, and a moment longer to answer the next request.
     pub most_awake: usize,
@@ -64,6 +66,7 @@ impl Default for DoorSettings {
             most_sessions: 10_000,
             sessions_per_caller: 2_500,
             session_life: Duration::from_mins(5),
+            longest_session: Duration::from_hours(24),
             most_awake: 32,
             traced: false,
             decides: None,

@@ -61,6 +61,7 @@ impl House {
             most_sessions: bounds.sessions,
             sessions_per_caller: bounds.sessions_per_caller,
             session_life: bounds.session_life,
+            longest_session: bounds.longest_session,
             most_waiting: bounds.waiting,
             patience: bounds.patience,
             most_tasks: bounds.tasks,

@@ -111,6 +111,13 @@ impl Vigil {
         (watched.streams + watched.open.len() == 0).then_some(watched.used)
     }
 
+    /// Whether a request is on its way, or has no answer yet.
+    pub(super) fn works(&self) -> bool {
+        let watched = self.watched();
+        let is_coming = watched.coming > 0 && Instant::now() < watched.coming_until;
+        is_coming || !watched.open.is_empty()
+    }
+
     /// Its client is to be told that these lists changed.
     pub(super) fn owe(&self, lists: Vec<List>) {
         self.watched().owed = lists;

@@ -228,3 +228,40 @@ async fn a_session_lives_while_somebody_calls_or_listens_and_not_much_longer() {
         assert_eq!(old(&url, "ann", Some(&session), plain(31, "alpha")).await.status, 404);
     }
 }
+
+#[tokio::test]
+async fn a_session_ends_at_its_age_though_it_is_used_and_its_last_call_is_answered() {
+    let longest = Duration::from_secs(3);
+    let oracle = Oracle::default();
+    let slow = oracle.tool(
+        toolcrib_testkit::spec("slow", Effect::Read),
+        toolcrib_testkit::Behaviour::Sleep(2 * longest),
+    );
+    let tools = Toolset::of([oracle.echo("alpha", Effect::Read), slow]).unwrap();
+    let crib = Crib::builder().policy(toolcrib_core::AllowAll).build_fixed(tools);
+    let settings = DoorSettings { longest_session: longest, ..DoorSettings::default() };
+    let door = door(crib, &[], settings);
+    let url = serve(&door).await;
+    let begun = tokio::time::Instant::now();
+    let (used, working) =
+        tokio::join!(begin(&url, "ann", OLD, json!({})), begin(&url, "ann", OLD, json!({})));
+    let slow_call = old(&url, "ann", Some(&working), plain(1, "slow"));
+    let until_refused = async {
+        for id in 1.. {
+            if old(&url, "ann", Some(&used), plain(id, "alpha")).await.status == 404 {
+                break;
+            }
+            tokio::time::sleep(longest / 12).await;
+        }
+        begun.elapsed()
+    };
+    let (answered, lived) = tokio::join!(slow_call, timeout(20 * longest, until_refused));
+    assert_eq!(answered.status, 200, "{}", answered.body);
+    assert!(lived.is_ok_and(|lived| lived >= longest), "it ended before its time, or never");
+    let ended = async {
+        while door.sessions() > 0 {
+            tokio::time::sleep(longest / 12).await;
+        }
+    };
+    timeout(20 * longest, ended).await.unwrap_or_else(|_| panic!("{} stay", door.sessions()));
+}
