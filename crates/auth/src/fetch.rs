@@ -11,8 +11,6 @@ use url::{Host, Url};
 use crate::issuer::IssuerSettings;
 use crate::keyset::KeySet;
 
-/// Longest document of an issuer, in bytes.
-const LARGEST: u64 = 256 * 1024;
 /// Requests wait for these answers.
 const TIMEOUTS: Timeouts = Timeouts {
     connect: Duration::from_secs(3),
@@ -27,7 +25,7 @@ pub(crate) async fn keys(egress: &Egress, settings: &IssuerSettings) -> Result<K
         Some(place) => place.clone(),
         None => discover(egress, settings).await?,
     };
-    let bytes = get(egress, &place).await?;
+    let bytes = get(egress, &place, settings).await?;
     KeySet::read(&bytes).ok_or_else(|| format!("`{place}` gives no set of keys"))
 }
 
@@ -35,7 +33,7 @@ pub(crate) async fn keys(egress: &Egress, settings: &IssuerSettings) -> Result<K
 async fn discover(egress: &Egress, settings: &IssuerSettings) -> Result<Url, String> {
     let mut wrong = String::new();
     for place in places(&settings.url) {
-        match get(egress, &place).await.and_then(|bytes| read(&bytes, &place, settings)) {
+        match get(egress, &place, settings).await.and_then(|bytes| read(&bytes, &place, settings)) {
             Ok(keys) => return Ok(keys),
             Err(error) if wrong.is_empty() => wrong = error,
             Err(_) => {}
@@ -89,12 +87,12 @@ fn places(issuer: &Url) -> [Url; 2] {
     ]
 }
 
-async fn get(egress: &Egress, place: &Url) -> Result<Vec<u8>, String> {
+async fn get(egress: &Egress, place: &Url, settings: &IssuerSettings) -> Result<Vec<u8>, String> {
     let request = Request { timeouts: TIMEOUTS, ..Request::new(Method::GET, place.clone()) };
     let response = egress.send(request).await.map_err(|error| error.to_string())?;
     if response.status != StatusCode::OK {
         return Err(format!("`{place}` answers {}", response.status));
     }
-    let bytes = response.bytes(LARGEST).await.map_err(|error| error.to_string())?;
+    let bytes = response.bytes(settings.document).await.map_err(|error| error.to_string())?;
     Ok(bytes.to_vec())
 }

@@ -45,6 +45,13 @@ pub struct IssuerSettings {
     pub scopes: Vec<String>,
     /// Whether its tokens may do without a `typ`.
     pub untyped: bool,
+    /// Longest document of it, in bytes: what it says of itself, and its keys.
+    pub document: u64,
+}
+
+impl IssuerSettings {
+    /// Room for a hundred keys with their certificates.
+    pub const DOCUMENT: u64 = 256 * 1024;
 }
 
 pub(crate) struct Issuer {

@@ -88,6 +88,8 @@ pub struct OAuthSettings {
     pub tokens: Option<PathBuf>,
     /// The server's own credentials are asked for, and no person (`client_credentials`).
     pub machine: bool,
+    /// Longest document or answer of an authorization server, in bytes; `None`: 64 KiB.
+    pub document: Option<u64>,
     /// Is told of every token and client secret that is had, before it is used.
     pub learned: Option<Secrets>,
 }

@@ -24,6 +24,7 @@ fn settings(peer: &Peer) -> IssuerSettings {
         scope_claim: "scope".to_owned(),
         scopes: vec!["tools:read".to_owned()],
         untyped: false,
+        document: IssuerSettings::DOCUMENT,
     }
 }
 
@@ -116,4 +117,22 @@ async fn the_metadata_of_another_and_what_is_no_set_of_keys_are_refused() {
     }
     peer.publish(json!({ "keys": [], "more": "x".repeat(300_000) }));
     assert!(trouble(own).await.contains("is larger than 262144 bytes"));
+}
+
+#[tokio::test]
+async fn the_keys_of_an_issuer_are_as_long_as_they_may_be() {
+    let peer = Peer::start().unwrap();
+    let settings = IssuerSettings { document: 1_000, ..settings(&peer) };
+    let sized = |bytes: usize| {
+        let text = |more: &str| json!({ "keys": [], "more": more });
+        text(&"x".repeat(bytes - text("").to_string().len()))
+    };
+    for bytes in [999, 1_000, 1_001] {
+        peer.publish(sized(bytes));
+        let issuer = Issuer::new(settings.clone());
+        issuer.warm().await;
+        let is_too_long =
+            issuer.trouble().is_some_and(|told| told.contains("is larger than 1000 bytes"));
+        assert_eq!(is_too_long, bytes > 1_000, "{bytes}: {:?}", issuer.trouble());
+    }
 }

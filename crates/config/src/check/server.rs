@@ -147,6 +147,7 @@ impl Check<'_, '_, '_> {
             let message = "a program that signs in as itself has a name and a secret";
             self.problem(place, message, "add `client_id` and `client_secret`");
         }
+        let document = self.size(raw.document.as_ref(), &place.key("document"));
         OAuthSettings {
             client_id: raw.client_id.clone(),
             client_secret: None,
@@ -154,6 +155,7 @@ impl Check<'_, '_, '_> {
             scopes: raw.scopes.clone(),
             tokens,
             machine: raw.machine,
+            document: document.and_then(|size| u64::try_from(size).ok()),
             learned: None,
         }
     }

@@ -98,6 +98,8 @@ pub(crate) struct OAuth {
     pub(crate) scopes: Vec<String>,
     /// The folder of the tokens.
     pub(crate) tokens: Option<String>,
+    /// Longest document or answer of an authorization server. `64KiB` if not set.
+    pub(crate) document: Option<SizeText>,
     /// Signs in as the program itself, without a person.
     pub(crate) machine: bool,
 }

@@ -83,6 +83,17 @@ definition = "0KiB"
 }
 
 #[test]
+fn the_documents_of_issuers_are_as_long_as_is_set() {
+    let text = "[server]\nurl = \"https://crib.example\"\n[[server.issuer]]\nurl = \"https://id.example\"\n";
+    let document = |more: &str| {
+        config(&format!("{text}{more}")).front.access.issuers.first().map(|own| own.document)
+    };
+    assert_eq!((document(""), document("document = \"1KiB\"")), (Some(256 << 10), Some(1 << 10)));
+    let none = problems(&format!("{text}document = 0"));
+    assert!(none[0].contains("server.issuer[0].document: this is no size"), "{none:?}");
+}
+
+#[test]
 fn what_a_process_takes_is_set_and_safe_if_not() {
     let text = r#"
 [server.limits]

@@ -18,7 +18,7 @@ use crate::http::authorize::Refusal;
 use crate::settings::{Authorization, HttpSettings};
 
 /// Metadata and tokens are small, and quick.
-const LARGEST: u64 = 1024 * 1024;
+const LARGEST: u64 = 64 * 1024;
 const LONGEST: Duration = Duration::from_secs(20);
 
 const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
@@ -50,6 +50,8 @@ pub(super) struct Wire {
     egress: Egress,
     server: Url,
     learned: Option<Secrets>,
+    /// Longest answer, in bytes.
+    largest: u64,
 }
 
 /// An answer that is neither a fault of the line nor one that passes.
@@ -63,11 +65,11 @@ impl Wire {
         let server = settings.url.clone();
         let egress = Egress::open([server.clone()], settings.network.clone())
             .map_err(|error| Place::new("the server", &server).wrong(error.message()))?;
-        let learned = match &settings.authorization {
-            Authorization::OAuth(oauth) => oauth.learned.clone(),
-            Authorization::None | Authorization::Bearer(_) => None,
+        let (learned, largest) = match &settings.authorization {
+            Authorization::OAuth(oauth) => (oauth.learned.clone(), oauth.document),
+            Authorization::None | Authorization::Bearer(_) => (None, None),
         };
-        Ok(Self { egress, server, learned })
+        Ok(Self { egress, server, learned, largest: largest.unwrap_or(LARGEST) })
     }
 
     /// Has these masked wherever they may come back.
@@ -166,7 +168,7 @@ impl Wire {
             let cause = format!("it answered with {}", status.as_u16());
             return Err(OAuthError::Unreachable { place, cause });
         }
-        let body = answer.bytes(LARGEST).await.map_err(failed)?;
+        let body = answer.bytes(self.largest).await.map_err(failed)?;
         Ok(Reply { status, body })
     }
 }

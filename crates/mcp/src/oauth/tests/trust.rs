@@ -11,6 +11,7 @@ use toolcrib_egress::Network;
 use super::issuer::{Issuer, Refresh};
 use super::resource::visit;
 use super::{World, log_in};
+use crate::settings::OAuthSettings;
 
 /// A log-in that must fail, and must not have sent the code.
 async fn refused(world: &World) -> String {
@@ -229,6 +230,27 @@ async fn a_server_that_repeats_our_secrets_is_not_quoted() {
         assert!(!told.contains(secret), "{secret} in {told}");
     }
     assert!(told.contains("an error of its own"), "{told}");
+}
+
+#[tokio::test]
+async fn a_document_of_an_issuer_is_as_long_as_it_may_be() {
+    let world = World::new().await;
+    let found = async |bytes: u64| {
+        let oauth = OAuthSettings { document: Some(bytes), ..world.oauth() };
+        let wire = crate::oauth::wire::Wire::new(&world.resource.settings(oauth)).unwrap();
+        crate::oauth::discovery::issuer(&wire, &world.issuer.url).await.map(|_| ())
+    };
+    // What it says of itself has some hundred bytes: the least bound that takes it in is its size.
+    let mut size = 0;
+    for bit in (0..12).rev() {
+        if found(size + (1 << bit)).await.is_err() {
+            size += 1 << bit;
+        }
+    }
+    let said = format!("is larger than {size} bytes");
+    assert!(size > 100 && found(size + 2).await.is_ok() && found(size + 1).await.is_ok(), "{size}");
+    let refused = found(size).await.unwrap_err();
+    assert!(format!("{refused:?}").contains(&said), "{refused:?}");
 }
 
 async fn found(world: &World) -> crate::oauth::metadata::IssuerMetadata {
