@@ -36,7 +36,7 @@ pub(crate) fn harden(command: &mut Command, orders: Orders) {
 fn obey(orders: Orders, parent: rustix::process::Pid) -> Result<(), Errno> {
     setsid()?;
     umask(Mode::RWXG | Mode::RWXO);
-    let Limits { open_files, file_size, address_space } = orders.limits;
+    let Limits { open_files, file_size, address_space, stderr: _ } = orders.limits;
     lower(Resource::Core, 0)?;
     lower(Resource::Fsize, file_size)?;
     if let Some(bytes) = address_space {

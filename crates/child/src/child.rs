@@ -47,7 +47,7 @@ impl Child {
     pub async fn spawn(program: &Program) -> Result<Self, SpawnError> {
         let Started { stdin, stdout, stderr, leash } = keeper::start(program.clone()).await?;
         let failed = |source| SpawnError::Start { command: program.name(), source };
-        let stderr = StderrTail::follow(stderr).map_err(failed)?;
+        let stderr = StderrTail::follow(stderr, program.limits.stderr).map_err(failed)?;
         let pipes = (
             ChildStdin::from_std(stdin).map_err(failed)?,
             ChildStdout::from_std(stdout).map_err(failed)?,

@@ -55,7 +55,7 @@ pub use child::{Child, Exit};
 pub use error::SpawnError;
 pub use keeper::wait_for_all;
 pub use program::{INHERITED, Limits, Program};
-pub use restarts::{Permit, Restarts};
+pub use restarts::{Permit, RestartBounds, Restarts};
 pub use stderr::StderrTail;
 pub use sweep::sweep;
 // What `Child::take_pipes` hands out.

@@ -34,11 +34,13 @@ pub struct Limits {
     pub file_size: u64,
     /// Bytes of address space; engines that reserve much and use little (V8, the JVM) need none.
     pub address_space: Option<u64>,
+    /// Bytes of its standard error that are kept, the last ones.
+    pub stderr: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { open_files: 1024, file_size: 1 << 30, address_space: None }
+        Self { open_files: 1024, file_size: 1 << 30, address_space: None, stderr: 1 << 20 }
     }
 }
 

@@ -5,26 +5,42 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The first pause; each end doubles it.
-const SHORTEST: Duration = Duration::from_millis(500);
-/// The longest pause, also that of the open breaker.
-const LONGEST: Duration = Duration::from_mins(1);
-/// The breaker opens when this many ends ..
-const ENDS: usize = 5;
-/// .. come within this time; a program that ran as long counts as healthy again.
-const WINDOW: Duration = Duration::from_mins(1);
+/// How often a program may be started again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RestartBounds {
+    /// The first pause; each end doubles it.
+    pub first_pause: Duration,
+    /// The longest pause, also that of the open breaker.
+    pub longest_pause: Duration,
+    /// The breaker opens when this many ends ..
+    pub ends: usize,
+    /// .. come within this time; a program that ran as long counts as healthy again.
+    pub within: Duration,
+}
+
+impl Default for RestartBounds {
+    fn default() -> Self {
+        Self {
+            first_pause: Duration::from_millis(500),
+            longest_pause: Duration::from_mins(1),
+            ends: 5,
+            within: Duration::from_mins(1),
+        }
+    }
+}
 
 /// Decides when to start a program again; it asks no clock and starts nothing.
 ///
 /// Ask with [`Restarts::permit`] before a start, and tell every end, also that of a failed start,
 /// with [`Restarts::ended`].
-/// Pauses grow from 0.5 s to 60 s, each cut by up to half at random, so that programs which died
+/// Pauses grow from the first to the longest, each cut by up to half at random, so that programs which died
 /// together do not come back together.
-/// Five ends within 60 s open the breaker for 60 s; then one start is tried, and unless it lasts
-/// for 60 s the breaker opens again.
+/// Too many ends within their time open the breaker for the longest pause; then one start is tried,
+/// and unless it lasts for that time the breaker opens again.
 #[derive(Debug, Clone)]
 pub struct Restarts {
-    /// The times of the last ends, oldest first, at most `ENDS`.
+    bounds: RestartBounds,
+    /// The times of the last ends, oldest first, at most `bounds.ends`.
     ends: VecDeque<Instant>,
     /// Ends in a row without a healthy run.
     failures: u32,
@@ -58,9 +74,10 @@ enum Breaker {
 
 impl Restarts {
     /// Nothing has ended yet; programs with different seeds get different pauses.
-    pub fn new(seed: u64) -> Self {
+    pub fn new(bounds: RestartBounds, seed: u64) -> Self {
         Self {
-            ends: VecDeque::with_capacity(ENDS),
+            bounds,
+            ends: VecDeque::new(),
             failures: 0,
             next_start: None,
             last_start: None,
@@ -92,17 +109,18 @@ impl Restarts {
         self.settle(now);
         self.last_start = None;
         self.ends.push_back(now);
-        while self.ends.len() > ENDS {
+        let RestartBounds { first_pause, longest_pause, ends, within } = self.bounds;
+        while self.ends.len() > ends {
             self.ends.pop_front();
         }
-        let oldest = self.ends.front().filter(|_| self.ends.len() == ENDS);
+        let oldest = self.ends.front().filter(|_| self.ends.len() == ends);
         let too_many =
-            oldest.is_some_and(|oldest| now.saturating_duration_since(*oldest) <= WINDOW);
+            oldest.is_some_and(|oldest| now.saturating_duration_since(*oldest) <= within);
         if too_many || self.breaker != Breaker::Closed {
             self.breaker = Breaker::Open;
-            self.next_start = Some(now + LONGEST);
+            self.next_start = Some(now + longest_pause);
         } else {
-            let pause = SHORTEST.saturating_mul(1 << self.failures.min(10)).min(LONGEST);
+            let pause = first_pause.saturating_mul(1 << self.failures.min(10)).min(longest_pause);
             self.next_start = Some(now + self.cut(pause));
         }
         self.failures = self.failures.saturating_add(1);
@@ -115,8 +133,9 @@ impl Restarts {
 
     /// Forgets the ends once a run has lasted.
     fn settle(&mut self, now: Instant) {
-        let has_lasted =
-            self.last_start.is_some_and(|start| now.saturating_duration_since(start) >= WINDOW);
+        let has_lasted = self
+            .last_start
+            .is_some_and(|start| now.saturating_duration_since(start) >= self.bounds.within);
         if has_lasted {
             self.failures = 0;
             self.breaker = Breaker::Closed;

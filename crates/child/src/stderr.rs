@@ -9,27 +9,25 @@ use tokio::io::AsyncReadExt;
 use tokio::process::ChildStderr;
 use tokio::sync::watch;
 
-/// Bytes that are kept.
-const KEPT: usize = 1 << 20;
-
-/// The last mebibyte of a program's standard error; clones show the same, also after its end.
+/// The end of a program's standard error; clones show the same, also after its end.
 #[derive(Clone)]
 pub struct StderrTail {
     kept: Arc<Mutex<Kept>>,
     is_closed: watch::Receiver<bool>,
 }
 
-#[derive(Default)]
 struct Kept {
+    /// So many at the most.
+    most: usize,
     bytes: VecDeque<u8>,
     lost: u64,
 }
 
 impl StderrTail {
     /// Reads on a task of its own, so that a program never waits for somebody to listen.
-    pub(crate) fn follow(stderr: std::process::ChildStderr) -> io::Result<Self> {
+    pub(crate) fn follow(stderr: std::process::ChildStderr, most: usize) -> io::Result<Self> {
         let mut stderr = ChildStderr::from_std(stderr)?;
-        let kept = Arc::new(Mutex::new(Kept::default()));
+        let kept = Arc::new(Mutex::new(Kept { most, bytes: VecDeque::new(), lost: 0 }));
         let (closed, is_closed) = watch::channel(false);
         let tail = Self { kept: Arc::clone(&kept), is_closed };
         tokio::spawn(async move {
@@ -66,10 +64,9 @@ impl StderrTail {
 
 impl Kept {
     fn add(&mut self, bytes: &[u8]) {
-        let over = (self.bytes.len() + bytes.len()).saturating_sub(KEPT);
-        // One read is far smaller than what is kept, so only older bytes can go.
-        self.bytes.drain(..over.min(self.bytes.len()));
         self.bytes.extend(bytes);
+        let over = self.bytes.len().saturating_sub(self.most);
+        self.bytes.drain(..over);
         self.lost += over as u64;
     }
 }
@@ -106,11 +103,15 @@ fn is_unsafe(character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{KEPT, Kept, escape};
+    use std::collections::VecDeque;
+
+    use super::{Kept, escape};
+
+    const KEPT: usize = 1_000;
 
     #[test]
     fn the_last_bytes_are_kept_and_the_others_counted() {
-        let mut kept = Kept::default();
+        let mut kept = Kept { most: KEPT, bytes: VecDeque::new(), lost: 0 };
         for letter in *b"abc" {
             kept.add(&vec![letter; KEPT / 2]);
         }

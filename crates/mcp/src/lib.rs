@@ -51,8 +51,8 @@ pub use door::{Asking, Claim, Door, DoorSettings, Guest, House, Porch, StdioErro
 pub use oauth::{Answer, Login, LoginError, OAuthError, login};
 pub use pipes::reads_for_its_calls;
 pub use settings::{
-    Authorization, HttpSettings, OAuthSettings, ServerBounds, ServerSettings, Share, StdioSettings,
-    Timeouts, Transport,
+    Authorization, HttpSettings, OAuthSettings, ProgramLimits, RestartBounds, ServerBounds,
+    ServerSettings, Share, StdioSettings, Timeouts, Transport,
 };
 pub use source::{McpSource, Surroundings};
 pub use status::{Era, LeftOut, Phase, Status};

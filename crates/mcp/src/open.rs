@@ -270,6 +270,7 @@ impl Opener {
         program.environment = settings.environment.iter().map(exposed).collect();
         program.inherited.clone_from(&self.inherited);
         program.folder.clone_from(&settings.folder);
+        program.limits = self.settings.program;
         let mut child = Child::spawn(&program).await.map_err(|error| not_started(&error))?;
         let pipes = child.take_pipes().ok_or_else(|| Fault::unreachable("it has no pipes"))?;
         Ok((child, pipes))

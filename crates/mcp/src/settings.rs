@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use toolcrib_child::{Limits as ProgramLimits, RestartBounds};
 use toolcrib_core::{Secret, Secrets};
 use toolcrib_egress::Network;
 use url::Url;
@@ -20,6 +21,10 @@ pub struct ServerSettings {
     pub revision: Option<Era>,
     pub timeouts: Timeouts,
     pub bounds: ServerBounds,
+    /// What it may use, if it is a program.
+    pub program: ProgramLimits,
+    /// How often it may be started, or connected to, again.
+    pub restarts: RestartBounds,
     /// How often the list is asked for when the server does not say that it changes.
     pub poll: Option<Duration>,
     /// Stops the server after it was idle this long; the next call starts it again.
@@ -155,6 +160,8 @@ impl ServerSettings {
             revision: None,
             timeouts: Timeouts::default(),
             bounds: ServerBounds::default(),
+            program: ProgramLimits::default(),
+            restarts: RestartBounds::default(),
             poll: None,
             idle_stop: None,
             instructions: true,

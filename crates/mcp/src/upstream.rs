@@ -64,11 +64,12 @@ pub(crate) struct Upstream {
 impl Upstream {
     /// `stop`: ends everything when it is cancelled.
     pub(crate) fn new(opener: Arc<Opener>, stop: CancellationToken, lists: bool) -> Arc<Self> {
+        let health = Health::new(opener.settings.restarts);
         Arc::new(Self {
             opener,
             current: ArcSwapOption::empty(),
             opening: Mutex::default(),
-            health: Mutex::new(Health::new()),
+            health: Mutex::new(health),
             news: Arc::default(),
             lowest: Mutex::default(),
             followed: Followed::default(),

@@ -24,6 +24,18 @@ async fn a_flood_on_the_error_output_is_read_and_only_its_end_kept() {
 }
 
 #[tokio::test]
+async fn as_much_of_the_error_output_is_kept_as_is_set() {
+    for (written, kept, lost) in [(9, 9, 0), (10, 10, 0), (11, 10, 1)] {
+        let mut program = shell(&format!("printf '%0{written}d' 7 >&2"));
+        program.limits.stderr = 10;
+        let child = Child::spawn(&program).await.unwrap();
+        let tail = child.stderr();
+        assert_eq!(child.ended().await, Exit { code: Some(0), signal: None });
+        assert_eq!((tail.text().len(), tail.lost()), (kept, lost));
+    }
+}
+
+#[tokio::test]
 async fn the_error_output_is_safe_to_print_and_outlives_the_program() {
     let script = "printf 'fine\\n\\033[2J\\033]0;title\\007\\rover\\n\\377\\n' >&2; exit 1";
     let child = Child::spawn(&shell(script)).await.unwrap();

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use tokio::time::Instant;
-use toolcrib_child::{Permit, Restarts};
+use toolcrib_child::{Permit, RestartBounds, Restarts};
 
 const MINUTE: Duration = Duration::from_mins(1);
 
@@ -19,7 +19,7 @@ fn crash(restarts: &mut Restarts, now: Instant) -> Permit {
 #[test]
 fn pauses_double_from_half_a_second_and_the_fifth_end_opens_the_breaker() {
     for seed in 0..1_000 {
-        let mut restarts = Restarts::new(seed);
+        let mut restarts = usual(seed);
         let mut now = Instant::now();
         for highest in [500, 1_000, 2_000, 4_000].map(Duration::from_millis) {
             let Permit::Wait(pause) = crash(&mut restarts, now) else { panic!("seed {seed}") };
@@ -63,7 +63,7 @@ fn a_try_that_lasts_closes_the_breaker_and_starts_the_pauses_anew() {
 
 #[test]
 fn ends_far_apart_never_open_it_and_pauses_stay_below_a_minute() {
-    let mut restarts = Restarts::new(7);
+    let mut restarts = usual(7);
     let mut now = Instant::now();
     for _ in 0..50 {
         assert_eq!(restarts.permit(now), Permit::Start);
@@ -79,15 +79,48 @@ fn ends_far_apart_never_open_it_and_pauses_stay_below_a_minute() {
 #[test]
 fn programs_that_died_together_come_back_apart() {
     let now = Instant::now();
-    let mut pauses: Vec<Permit> =
-        (0..100).map(|seed| crash(&mut Restarts::new(seed), now)).collect();
+    let mut pauses: Vec<Permit> = (0..100).map(|seed| crash(&mut usual(seed), now)).collect();
     pauses.dedup();
     assert!(pauses.len() > 80, "{} different pauses of 100", pauses.len());
 }
 
+#[test]
+fn the_breaker_opens_at_the_ends_that_are_set_within_their_time() {
+    let second = Duration::from_secs(1);
+    let bounds = RestartBounds {
+        first_pause: second,
+        longest_pause: 2 * second,
+        ends: 3,
+        within: 10 * second,
+    };
+    let opens = |ends: u32, apart: Duration| {
+        let (mut restarts, mut now) = (Restarts::new(bounds, 1), Instant::now());
+        for _ in 0..ends {
+            assert_eq!(restarts.permit(now), Permit::Start);
+            restarts.ended(now);
+            now += apart;
+        }
+        restarts.is_open()
+    };
+    // The last of three ends comes twice the pause after the first.
+    let pause = 2 * second;
+    assert_eq!([2, 3].map(|ends| opens(ends, pause)), [false, true]);
+    assert_eq!([4, 5, 6].map(|seconds| opens(3, seconds * second)), [true, true, false]);
+    let mut restarts = Restarts::new(bounds, 1);
+    let now = Instant::now();
+    let Permit::Wait(first) = crash(&mut restarts, now) else { panic!("it opened") };
+    let Permit::Wait(next) = crash(&mut restarts, now + first) else { panic!("it opened") };
+    assert!(second / 2 <= first && first <= second && second <= next && next <= 2 * second);
+    assert_eq!(crash(&mut restarts, now + first + next), Permit::Open(2 * second));
+}
+
+fn usual(seed: u64) -> Restarts {
+    Restarts::new(RestartBounds::default(), seed)
+}
+
 /// A breaker that opened at the time told.
 fn opened() -> (Restarts, Instant) {
-    let (mut restarts, mut now) = (Restarts::new(1), Instant::now());
+    let (mut restarts, mut now) = (usual(1), Instant::now());
     while !restarts.is_open() {
         match restarts.permit(now) {
             Permit::Start => restarts.ended(now),

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use toolcrib_mcp::{
-    Authorization, Era, HttpSettings, OAuthSettings, ServerBounds, ServerSettings, Share,
-    StdioSettings, Timeouts, Transport,
+    Authorization, Era, HttpSettings, OAuthSettings, ProgramLimits, RestartBounds, ServerBounds,
+    ServerSettings, Share, StdioSettings, Timeouts, Transport,
 };
 
 use super::Check;
@@ -13,6 +13,12 @@ use crate::place::Place;
 use crate::raw::{self, SecretText};
 use crate::settings::Server;
 use crate::template::Template;
+
+/// Limits of a program.
+const PROGRAM: [&str; 4] = ["open_files", "file_size", "address_space", "stderr"];
+
+/// Open files that a program needs to begin at all.
+const LEAST_FILES: u32 = 16;
 
 /// The byte that ends a text for the system.
 const NUL: char = '\0';
@@ -27,6 +33,7 @@ impl Check<'_, '_, '_> {
             }
             (false, true) => {
                 self.foreign(place, "url", &["env", "cwd"]);
+                self.foreign(&place.key("limits"), "url", &PROGRAM);
                 raw.url.as_ref().and_then(|url| self.address_of(raw, url, place))
             }
             (true, true) => {
@@ -64,6 +71,8 @@ impl Check<'_, '_, '_> {
             }),
             timeouts,
             bounds,
+            program: self.program_limits(&raw.limits, &place.key("limits")),
+            restarts: self.restart_bounds(&raw.limits, &place.key("limits")),
             poll,
             idle_stop,
             instructions: raw.instructions.unwrap_or(true),
@@ -181,6 +190,34 @@ impl Check<'_, '_, '_> {
         let entries = count(raw.entries, "entries", default.entries);
         let depth = self.depth(raw.depth, &place.key("depth"), default.depth);
         ServerBounds { message, depth, pages, entries, definition }
+    }
+
+    fn program_limits(&mut self, raw: &raw::McpLimits, place: &Place) -> ProgramLimits {
+        let default = ProgramLimits::default();
+        // Below this it could not open its three pipes, its libraries and anything else.
+        if raw.open_files.is_some_and(|files| files < LEAST_FILES) {
+            let cure = format!("write {LEAST_FILES} or more");
+            self.problem(&place.key("open_files"), "no program starts with so few files", cure);
+        }
+        let mut size = |text, key| self.size(text, &place.key(key));
+        let stderr = size(raw.stderr.as_ref(), "stderr").unwrap_or(default.stderr);
+        let mut large = |text, key| size(text, key).and_then(|size| u64::try_from(size).ok());
+        let file_size = large(raw.file_size.as_ref(), "file_size").unwrap_or(default.file_size);
+        let address_space = large(raw.address_space.as_ref(), "address_space");
+        let open_files = raw.open_files.map_or(default.open_files, u64::from);
+        ProgramLimits { open_files, file_size, address_space, stderr }
+    }
+
+    fn restart_bounds(&mut self, raw: &raw::McpLimits, place: &Place) -> RestartBounds {
+        let default = RestartBounds::default();
+        let ends = self.count(raw.restarts, &place.key("restarts"), default.ends);
+        let mut time = |text, key, default| self.timeout(text, &place.key(key)).unwrap_or(default);
+        RestartBounds {
+            first_pause: time(raw.first_pause.as_ref(), "first_pause", default.first_pause),
+            longest_pause: time(raw.longest_pause.as_ref(), "longest_pause", default.longest_pause),
+            ends,
+            within: time(raw.restarts_within.as_ref(), "restarts_within", default.within),
+        }
     }
 
     fn variables(

@@ -42,7 +42,7 @@ pub(crate) struct Mcp {
     pub(crate) call_timeout: Option<PauseText>,
     /// How long a call may take in all. `15m` if not set.
     pub(crate) longest_call: Option<PauseText>,
-    /// What the server may say at the most.
+    /// What the server may say and use at the most.
     pub(crate) limits: McpLimits,
     /// How often the list is asked for where the server does not say that it changes.
     pub(crate) poll: Option<PauseText>,
@@ -52,7 +52,7 @@ pub(crate) struct Mcp {
     pub(crate) instructions: Option<bool>,
 }
 
-/// What one server may say at the most.
+/// What one server may say and use at the most.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct McpLimits {
@@ -66,6 +66,24 @@ pub(crate) struct McpLimits {
     pub(crate) entries: Option<u32>,
     /// Largest definition of one tool; a larger one is left out. `512KiB` if not set.
     pub(crate) definition: Option<SizeText>,
+    /// Ends, or connections that broke, within `restarts_within` after which it is left alone for
+    /// `longest_pause`. 5 if not set.
+    pub(crate) restarts: Option<u32>,
+    /// How long such ends count; a server that ran as long is healthy again. `1m` if not set.
+    pub(crate) restarts_within: Option<PauseText>,
+    /// Pause before it is started again; it doubles with each end. `500ms` if not set.
+    pub(crate) first_pause: Option<PauseText>,
+    /// The longest such pause. `1m` if not set.
+    pub(crate) longest_pause: Option<PauseText>,
+    /// Files and sockets that a program may have open at the same time. 1024 if not set.
+    pub(crate) open_files: Option<u32>,
+    /// Largest file that a program may write. `1GiB` if not set.
+    pub(crate) file_size: Option<SizeText>,
+    /// Address space of a program; as much as it likes if not set. What reserves much and uses
+    /// little (Node, Java) needs it so.
+    pub(crate) address_space: Option<SizeText>,
+    /// What is kept of the standard error of a program, the last of it. `1MiB` if not set.
+    pub(crate) stderr: Option<SizeText>,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]

@@ -1,11 +1,12 @@
 //! The words of limits: each comes where it counts, and what is no limit is refused.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use toolcrib_config::{Config, Maker};
 use toolcrib_core::{CatalogBounds, CribLimits, Source, TicketBounds};
 use toolcrib_json::repair::Bounds;
-use toolcrib_mcp::{ServerBounds, ServerSettings};
+use toolcrib_mcp::{ProgramLimits, RestartBounds, ServerBounds, ServerSettings};
 use toolcrib_openapi::ApiSettings;
 
 use crate::workshop::{Workshop, config};
@@ -80,6 +81,60 @@ definition = "0KiB"
         format!("crib.toml:11:14: source[0].mcp.limits.definition: {size}"),
     ];
     assert_eq!(problems(text), expected);
+}
+
+#[test]
+fn what_a_program_may_use_and_how_often_it_starts_is_set_for_each() {
+    let text = r#"
+[[source]]
+id = "a"
+[source.mcp]
+command = ["a"]
+[source.mcp.limits]
+restarts = 2
+restarts_within = "10s"
+first_pause = "1s"
+longest_pause = "5s"
+open_files = 16
+file_size = "1MiB"
+address_space = "4GiB"
+stderr = "64KiB"
+"#;
+    let (kept, file) = (Kept::default(), config(text));
+    file.build(&kept.1, &kept);
+    let [settings] = &kept.0.lock().unwrap()[..] else { panic!("it is one") };
+    let program = ProgramLimits {
+        open_files: 16,
+        file_size: 1 << 20,
+        address_space: Some(1 << 32),
+        stderr: 64 << 10,
+    };
+    let restarts = RestartBounds {
+        first_pause: Duration::from_secs(1),
+        longest_pause: Duration::from_secs(5),
+        ends: 2,
+        within: Duration::from_secs(10),
+    };
+    assert_eq!((settings.program, settings.restarts), (program, restarts));
+    let wrong = r#"
+[[source]]
+id = "a"
+mcp = { url = "https://x/", limits = { stderr = "1KiB", restarts = 0 } }
+
+[[source]]
+id = "b"
+mcp = { command = ["b"], limits = { open_files = 15, first_pause = 0, file_size = 0 } }
+"#;
+    let told = problems(wrong);
+    let expected = [
+        "limits.stderr: this means nothing beside `url`; remove it",
+        "limits.restarts: nothing is within a limit of 0; write 1 or more",
+        "limits.open_files: no program starts with so few files; write 16 or more",
+        "limits.first_pause: nothing ends within no time; write `1s` or more",
+        "limits.file_size: this is no size; write `64KiB`, `8MiB` or a number of bytes from 1",
+    ];
+    assert_eq!(told.len(), expected.len(), "{told:#?}");
+    assert!(told.iter().zip(expected).all(|(told, end)| told.ends_with(end)), "{told:#?}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
 use tokio::time::Instant;
-use toolcrib_child::{Permit, Restarts, StderrTail};
+use toolcrib_child::{Permit, RestartBounds, Restarts, StderrTail};
 
 use crate::connection::Connection;
 use crate::facts::Facts;
@@ -25,7 +25,7 @@ pub(crate) struct Health {
 }
 
 impl Health {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(restarts: RestartBounds) -> Self {
         Self {
             phase: Phase::Idle,
             facts: Facts::default(),
@@ -35,7 +35,7 @@ impl Health {
             last_error: None,
             started: false,
             // Servers that died together should not come back together.
-            breaker: Restarts::new(RandomState::new().hash_one(0)),
+            breaker: Restarts::new(restarts, RandomState::new().hash_one(0)),
         }
     }
 

@@ -91,6 +91,45 @@ async fn a_definition_is_as_large_as_it_may_be_and_a_larger_one_costs_itself_alo
     assert_eq!(left_out, [("more", why)]);
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_program_has_the_limits_that_are_set() {
+    let mut settings = settings(&["modern"]);
+    settings.program.open_files = 100;
+    settings.program.file_size = 1 << 20;
+    settings.program.address_space = Some(1 << 32);
+    let source = source(settings);
+    source.load().await.unwrap();
+    let pid = source.status().pid.unwrap();
+    let limits = std::fs::read_to_string(format!("/proc/{pid}/limits")).unwrap();
+    let limit = |name: &str| {
+        let line = limits.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        line.split_whitespace().next().unwrap().to_owned()
+    };
+    let found = ["Max open files", "Max file size", "Max address space"].map(limit);
+    assert_eq!(found, ["100", "1048576", "4294967296"]);
+}
+
+#[tokio::test]
+async fn a_program_is_started_as_often_as_it_may_be() {
+    let file = std::env::temp_dir().join(format!("toolcrib-starts-{}", std::process::id()));
+    let mut settings = settings(&[]);
+    let Transport::Stdio(stdio) = &mut settings.transport else { unreachable!("it is started") };
+    stdio.command = "/bin/sh".into();
+    stdio.arguments = vec!["-c".to_owned(), format!("echo x >> {}; exit 1", file.display())];
+    settings.revision = Some(Era::Legacy);
+    settings.restarts.ends = 3;
+    settings.restarts.first_pause = std::time::Duration::from_millis(1);
+    let source = source(settings);
+    let mut starts = Vec::new();
+    for _ in 0..5 {
+        source.load().await.err().unwrap();
+        starts.push(std::fs::read_to_string(&file).unwrap().lines().count());
+    }
+    let _ = std::fs::remove_file(&file);
+    assert_eq!(starts, [1, 2, 3, 3, 3]);
+}
+
 #[tokio::test]
 async fn an_event_and_a_body_are_as_long_as_they_may_be() {
     // The name of its field is a part of an event.
