@@ -3,8 +3,8 @@
 
 use std::io::Write;
 
-use flate2::Compression;
 use flate2::write::GzEncoder;
+use flate2::{Compression, GzBuilder};
 use http::Method;
 use toolcrib_egress::{EgressError, Kind, Request};
 
@@ -66,6 +66,26 @@ async fn what_unpacks_to_a_multiple_is_refused() {
     assert_eq!(arrives(answer("200 OK", PACKED, &small), MIB).await, Ok(MIB));
     let nothings = gzip(b"").repeat(10_000);
     assert_eq!(arrives(answer("200 OK", PACKED, &nothings), 1000).await, Err(Kind::TooLarge));
+}
+
+#[tokio::test]
+async fn what_came_unpacks_to_a_hundred_times_its_size_and_no_more() {
+    const SIZE: usize = 2_000_000;
+    // The comment of the packer makes it as long as it is wanted.
+    let packed = |bytes: usize| {
+        let pack = |comment: usize| {
+            let builder = GzBuilder::new().comment(vec![b'c'; comment]);
+            let mut encoder = builder.write(Vec::new(), Compression::best());
+            encoder.write_all(&vec![0; SIZE]).unwrap();
+            encoder.finish().unwrap()
+        };
+        pack(bytes - pack(0).len())
+    };
+    for (bytes, taken) in [(20_001, Ok(SIZE)), (20_000, Ok(SIZE)), (19_999, Err(Kind::TooLarge))] {
+        let packed = packed(bytes);
+        assert_eq!(packed.len(), bytes);
+        assert_eq!(arrives(answer("200 OK", PACKED, &packed), 4 * MIB).await, taken, "{bytes}");
+    }
 }
 
 #[tokio::test]
