@@ -1,5 +1,6 @@
 //! The words of limits: each comes where it counts, and what is no limit is refused.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -228,4 +229,25 @@ schema = { size = 0, depth = 0, subschemas = 0, unfold = 0, pattern = 0, pattern
             .to_owned(),
     ];
     assert_eq!(problems(stops), expected);
+}
+
+/// `docs/limits.md` has a row for each word of a limit, which names a test that is there.
+#[test]
+fn every_word_of_a_limit_is_in_the_documentation_with_its_test() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = std::fs::read_to_string(root.join("docs/limits.md")).unwrap();
+    let mut sections = page.split("\n## ").skip(1);
+    let schema = toolcrib_config::schema();
+    for table in ["Bounds", "Limits", "SchemaLimits", "McpLimits"] {
+        let words = schema["$defs"][table]["properties"].as_object().unwrap().keys();
+        let rows = sections.next().unwrap().lines().filter_map(|line| line.strip_prefix("| `"));
+        let rows: Vec<_> = rows.map(|row| row.split('`').collect::<Vec<_>>()).collect();
+        let named: Vec<_> = rows.iter().map(|row| row[0]).collect();
+        assert_eq!(named, words.collect::<Vec<_>>(), "{table}");
+        for row in rows {
+            let [.., file, _, test, _] = row[..] else { panic!("{row:?}") };
+            let tests = std::fs::read_to_string(root.join(file)).unwrap();
+            assert!(tests.contains(&format!("fn {test}(")), "{file} has no test `{test}`");
+        }
+    }
 }
