@@ -48,8 +48,8 @@ pub trait Ledger: Send + Sync {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    /// The key of a call of this caller like this one, same tool and same arguments, that ended
-    /// within the window and nobody knows how.
+    /// The key of a call of this caller like this one, same tool of the same source and same
+    /// arguments, that ended within the window and nobody knows how.
     fn unknown_like<'a>(
         &'a self,
         _: Planned<'a>,

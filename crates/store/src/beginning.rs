@@ -120,7 +120,7 @@ mod tests {
 
     fn ask<'a>(writer: &'a Writer, name: &str) -> BoxFuture<'a, Result<Begun, StoreError>> {
         let tool = ToolName::new("pay").unwrap();
-        let key = Key { caller: Caller::local(), tool, key: name.to_owned() };
+        let key = Key { caller: Caller::local(), tool, source: None, key: name.to_owned() };
         let arguments = (Fingerprint::of(&json!({})), Hold::Loose);
         Box::pin(begin(writer, key, arguments, Options::default()))
     }

@@ -160,6 +160,7 @@ pub(crate) struct Like {
     tenant: String,
     subject: String,
     tool: String,
+    source: String,
     arguments: String,
 }
 
@@ -169,6 +170,7 @@ impl Like {
             tenant: call.caller.tenant.clone(),
             subject: call.caller.subject.clone(),
             tool: call.tool.name.to_string(),
+            source: call.tool.origin.source.to_string(),
             arguments: call.arguments.digest().to_string(),
         }
     }
@@ -182,9 +184,10 @@ impl Like {
         let mut find = connection.prepare_cached(
             "SELECT key FROM calls INDEXED BY calls_unknown WHERE tenant = ?1 AND subject = ?2 \
              AND tool = ?3 AND arguments = ?4 AND ended > ?5 AND ending = 'unknown' \
-             ORDER BY ended DESC LIMIT 1",
+             AND source = ?6 ORDER BY ended DESC LIMIT 1",
         )?;
-        let like = params![self.tenant, self.subject, self.tool, self.arguments, after];
+        let like =
+            params![self.tenant, self.subject, self.tool, self.arguments, after, self.source];
         find.query_row(like, |row| row.get(0)).optional()
     }
 }

@@ -58,7 +58,7 @@ fn take(
          bound) VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7)",
     )?;
     let Caller { tenant, subject, .. } = &key.caller;
-    let (tool, key) = (key.tool.as_str(), &key.key);
+    let (tool, key) = (named(key), &key.key);
     let is_bound = hold == Hold::Bound;
     take.execute(params![tenant, subject, tool, key, arguments, expires, is_bound])?;
     Ok(())
@@ -71,8 +71,16 @@ pub(crate) fn bind(key: &Key, connection: &Connection) -> rusqlite::Result<()> {
          AND state = 'running'",
     )?;
     let Caller { tenant, subject, .. } = &key.caller;
-    bind.execute(params![tenant, subject, key.tool.as_str(), key.key])?;
+    bind.execute(params![tenant, subject, named(key), key.key])?;
     key.ticket().map_or(Ok(()), |ticket| tickets::forget(connection, ticket))
+}
+
+/// What a key is of: a tool, and behind a blank, which no name holds, whose it is.
+fn named(key: &Key) -> String {
+    match &key.source {
+        Some(source) => format!("{} {source}", key.tool),
+        None => key.tool.to_string(),
+    }
 }
 
 /// What is known of a key; `None`: nothing. `arguments`: those it must have come with.
@@ -81,13 +89,26 @@ fn find(
     connection: &Connection,
     arguments: Option<&str>,
 ) -> rusqlite::Result<Option<Begun>> {
+    let found = find_named(&named(key), (key, arguments), connection)?;
+    if found.is_some() || key.source.is_none() {
+        return Ok(found);
+    }
+    // Keys of before named no source.
+    find_named(key.tool.as_str(), (key, arguments), connection)
+}
+
+fn find_named(
+    name: &str,
+    (key, arguments): (&Key, Option<&str>),
+    connection: &Connection,
+) -> rusqlite::Result<Option<Begun>> {
     let now = Moment::now();
     let mut find = connection.prepare_cached(
         "SELECT arguments, state, response, expires FROM keys \
          WHERE tenant = ?1 AND subject = ?2 AND tool = ?3 AND key = ?4",
     )?;
     let Caller { tenant, subject, .. } = &key.caller;
-    let found = find.query_row(params![tenant, subject, key.tool.as_str(), key.key], |row| {
+    let found = find.query_row(params![tenant, subject, name, key.key], |row| {
         let (state, expires) = (row.get_ref(1)?.as_str()?, row.get::<_, Moment>(3)?);
         // A call that runs holds its key, however long it takes.
         if expires <= now && state != "running" {
@@ -160,7 +181,7 @@ impl Settled {
         if let Some(ticket) = key.ticket() {
             tickets::forget(connection, ticket)?;
         }
-        let (tool, key) = (key.tool.as_str(), &key.key);
+        let (tool, key) = (named(key), &key.key);
         match self {
             Self::Answered(answer) | Self::Late(answer) => {
                 let running = if matches!(self, Self::Late(_)) { "" } else { RUNNING };

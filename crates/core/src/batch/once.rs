@@ -20,7 +20,8 @@ pub(super) async fn begin(
 ) -> Result<Option<OnceKey>, Box<Ended>> {
     let Some(key) = &call.key else { return Ok(None) };
     let caller = batch.plan.caller().as_ref().clone();
-    let key = OnceKey { caller, tool: tool.spec.name.clone(), key: key.clone() };
+    let (name, source) = (tool.spec.name.clone(), Some(tool.spec.origin.source.clone()));
+    let key = OnceKey { caller, tool: name, source, key: key.clone() };
     if !key.fits() {
         return Err(refused(ErrorKind::InvalidCall, advice::unfit_key()));
     }

@@ -203,8 +203,8 @@ impl Deciding {
 /// under.
 fn keys(caller: &Caller, parked: &Parked) -> Vec<OnceKey> {
     let of_call = parked.key.clone().map(|key| {
-        let tool = parked.tool.clone();
-        OnceKey { caller: caller.clone(), tool, key }
+        let (tool, source) = (parked.tool.clone(), Some(parked.source.clone()));
+        OnceKey { caller: caller.clone(), tool, source, key }
     });
     [OnceKey::of_ticket(caller, &parked.ticket)].into_iter().chain(of_call).collect()
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::caller::Caller;
-use crate::name::ToolName;
+use crate::name::{SourceId, ToolName};
 use crate::ticket::TicketId;
 
 /// Longest key in bytes.
@@ -17,6 +17,8 @@ const REDEEM: &str = "redeem_ticket";
 pub struct OnceKey {
     pub caller: Caller,
     pub tool: ToolName,
+    /// Whose tool it is: that of another source is another tool. `None`: it is no tool's.
+    pub source: Option<SourceId>,
     /// Chosen by the caller: 1 to 255 bytes.
     pub key: String,
 }
@@ -58,7 +60,7 @@ impl OnceKey {
     /// The key of a ticket itself: a ticket is good for one run, and what came of it is on record.
     pub fn of_ticket(caller: &Caller, ticket: &TicketId) -> Self {
         let tool = ToolName::sanitize(REDEEM);
-        Self { caller: caller.clone(), tool, key: ticket.to_string() }
+        Self { caller: caller.clone(), tool, source: None, key: ticket.to_string() }
     }
 
     pub(crate) fn is_of_ticket(&self) -> bool {
@@ -67,7 +69,7 @@ impl OnceKey {
 
     /// The name of the ticket whose own key this is.
     pub fn ticket(&self) -> Option<&str> {
-        (self.tool.as_str() == REDEEM).then_some(&self.key)
+        (self.source.is_none() && self.tool.as_str() == REDEEM).then_some(&self.key)
     }
 
     /// Whether the key has a length that a ledger keeps.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::Instant;
-use toolcrib_core::{Begun, Fingerprint, KeyEnd, LedgerError, OnceKey};
+use toolcrib_core::{Begun, Fingerprint, KeyEnd, LedgerError, OnceKey, SourceId};
 
 /// How long a key is known.
 const LIFETIME: Duration = Duration::from_hours(24);
@@ -20,8 +20,8 @@ pub(super) struct Keys {
     bytes: usize,
 }
 
-/// Tenant, subject, tool, key: the same words of another caller are another key.
-type Owned = (String, String, String, String);
+/// Tenant, subject, tool, its source, key: the same words of another caller are another key.
+type Owned = (String, String, String, Option<SourceId>, String);
 
 struct Row {
     /// `None`: of a ticket, whose arguments nobody sends again.
@@ -38,7 +38,7 @@ enum State {
 
 fn owned(key: &OnceKey) -> Owned {
     let (tenant, subject) = (key.caller.tenant.clone(), key.caller.subject.clone());
-    (tenant, subject, key.tool.to_string(), key.key.clone())
+    (tenant, subject, key.tool.to_string(), key.source.clone(), key.key.clone())
 }
 
 impl Keys {
@@ -125,7 +125,7 @@ mod tests {
 
     fn key(name: &str) -> OnceKey {
         let tool = ToolName::new("pay").unwrap();
-        OnceKey { caller: Caller::local(), tool, key: name.to_owned() }
+        OnceKey { caller: Caller::local(), tool, source: None, key: name.to_owned() }
     }
 
     fn begin(kept: &mut Keys, name: &str, arguments: u8) -> Result<Begun, LedgerError> {

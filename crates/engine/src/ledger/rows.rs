@@ -85,6 +85,7 @@ impl Rows {
         let like = |row: &Row| {
             row.caller.is(call.caller)
                 && row.tool.name == call.tool.name
+                && row.tool.origin.source == call.tool.origin.source
                 && row.arguments == arguments
         };
         let mut all = std::iter::once(first).chain(recent);

@@ -20,6 +20,7 @@ mod library;
 mod limits;
 mod lock;
 mod lock_properties;
+mod of_one_source;
 mod plan;
 mod plan_properties;
 mod previews;
@@ -29,6 +30,11 @@ mod tickets;
 mod tickets_expiry;
 mod weighing;
 mod witness;
+
+/// The ledger that the tests are about.
+fn ledger() -> std::sync::Arc<dyn toolcrib_core::Ledger> {
+    std::sync::Arc::new(toolcrib_engine::ledger::MemoryLedger::default())
+}
 
 /// The beginning of a crib with the ledger that the tests are about.
 fn builder() -> toolcrib_engine::CribBuilder {

@@ -15,7 +15,8 @@ pub(crate) struct Replies(pub(crate) Crib);
 
 /// The name of a request: the same words of another caller are another key.
 pub(crate) fn key(caller: &Caller, key: &str) -> OnceKey {
-    OnceKey { caller: caller.clone(), tool: ToolName::sanitize(REQUESTS), key: key.to_owned() }
+    let (caller, tool) = (caller.clone(), ToolName::sanitize(REQUESTS));
+    OnceKey { caller, tool, source: None, key: key.to_owned() }
 }
 
 impl Replies {

@@ -3,14 +3,15 @@
 use futures_util::future::join_all;
 use serde_json::json;
 use std::time::Duration;
-use toolcrib_core::{Caller, Fingerprint, KeyEnd, Ledger, ToolName};
+use toolcrib_core::{Caller, Fingerprint, KeyEnd, Ledger, SourceId, ToolName};
 use toolcrib_store::{Begun, Key, Options, Store};
 
 use crate::scratch::Scratch;
 
 fn key(subject: &str, tool: &str, key: &str) -> Key {
     let caller = Caller::new("acme", subject);
-    Key { caller, tool: ToolName::new(tool).unwrap(), key: key.to_owned() }
+    let (tool, source) = (ToolName::new(tool).unwrap(), Some(SourceId::new("bank")));
+    Key { caller, tool, source, key: key.to_owned() }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -29,8 +30,13 @@ async fn of_64_who_begin_at_once_one_makes_the_call_and_all_others_get_its_respo
     assert_eq!(store.begin(&pay, arguments).await.unwrap(), ended);
     let others = Fingerprint::of(&json!({"n": 2}));
     assert_eq!(store.begin(&pay, others).await.unwrap(), Begun::Conflict);
-    for other in [key("bob", "pay", "k1"), key("alice", "refund", "k1"), key("alice", "pay", "k2")]
-    {
+    let elsewhere = Key { source: Some(SourceId::new("other bank")), ..pay.clone() };
+    for other in [
+        key("bob", "pay", "k1"),
+        key("alice", "refund", "k1"),
+        key("alice", "pay", "k2"),
+        elsewhere,
+    ] {
         assert_eq!(store.begin(&other, others).await.unwrap(), Begun::New);
     }
     drop(store);

@@ -88,7 +88,7 @@ async fn run(crib: &Crib, name: &str, id: &str) {
 /// A keyed call, as a door makes it.
 async fn keyed(store: &Store, crib: &Crib, id: &str) {
     let tool = ToolName::new("send").unwrap();
-    let key = Key { caller: Caller::local(), tool, key: id.to_owned() };
+    let key = Key { caller: Caller::local(), tool, source: None, key: id.to_owned() };
     let arguments = Fingerprint::of(&json!({ "id": id }));
     if store.begin(&key, arguments).await.unwrap() == Begun::New {
         run(crib, "send", id).await;

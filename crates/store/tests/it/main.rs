@@ -15,6 +15,8 @@ mod keys;
 mod killed;
 mod machine;
 mod migration;
+#[path = "../../../engine/tests/it/of_one_source.rs"]
+mod of_one_source;
 mod record;
 mod restart;
 mod results;
@@ -24,8 +26,10 @@ mod taken;
 #[path = "../../../engine/tests/it/tickets.rs"]
 mod tickets;
 
+use std::sync::Arc;
+
 use scratch::Scratch;
-use toolcrib_core::TicketBounds;
+use toolcrib_core::{Ledger, TicketBounds};
 use toolcrib_engine::{Crib, CribBuilder};
 use toolcrib_store::{Options, Store};
 
@@ -34,15 +38,24 @@ thread_local! {
     static SCRATCHES: std::cell::RefCell<Vec<Scratch>> = const { std::cell::RefCell::new(Vec::new()) };
 }
 
-/// The beginning of a crib with a new store.
-fn builder() -> CribBuilder {
-    builder_within(TicketBounds::default())
+/// A new store.
+fn ledger() -> Arc<dyn Ledger> {
+    ledger_within(TicketBounds::default())
 }
 
-fn builder_within(tickets: TicketBounds) -> CribBuilder {
+fn ledger_within(tickets: TicketBounds) -> Arc<dyn Ledger> {
     let scratch = Scratch::new();
     let options = Options { tickets, ..Options::default() };
     let store = Store::open(&scratch.file(), options).unwrap();
     SCRATCHES.with_borrow_mut(|all| all.push(scratch));
-    Crib::builder().ledger(std::sync::Arc::new(store))
+    Arc::new(store)
+}
+
+/// The beginning of a crib with a new store.
+fn builder() -> CribBuilder {
+    Crib::builder().ledger(ledger())
+}
+
+fn builder_within(tickets: TicketBounds) -> CribBuilder {
+    Crib::builder().ledger(ledger_within(tickets))
 }

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use serde_json::json;
 use toolcrib_core::{
-    Begun, Caller, Decision, Effect, Ending, Fingerprint, OnceKey, Run, TicketId, ToolName, Toolset,
+    Begun, Caller, Decision, Effect, Ending, Fingerprint, OnceKey, Run, SourceId, TicketId,
+    ToolName, Toolset,
 };
 use toolcrib_engine::Crib;
 use toolcrib_store::{Filter, Options, Store};
@@ -71,6 +72,7 @@ async fn a_file_of_the_first_form_goes_on_with_all_that_it_holds() {
     let key = |key: &str| OnceKey {
         caller: Caller::local(),
         tool: ToolName::new("wipe").unwrap(),
+        source: Some(SourceId::new("code")),
         key: key.to_owned(),
     };
     assert_eq!(store.begin(&key("a"), arguments).await.unwrap(), Begun::Ended(json!(7)));
