@@ -35,7 +35,7 @@ pub struct Built {
     /// The profiles of the file.
     pub views: BTreeMap<String, View>,
     /// By profile, the sources that it names.
-    pub(crate) named: BTreeMap<String, BTreeSet<SourceId>>,
+    pub named: BTreeMap<String, BTreeSet<SourceId>>,
     /// Sources that could not be made.
     pub failed: Vec<Failed>,
     /// The address of the database, if the file names one that can be told.

@@ -7,6 +7,7 @@
 //! This crate reads no environment: secrets come through a [`Lookup`] that the binary hands in.
 //! It starts nothing: sources come from a [`Maker`].
 
+mod aside;
 mod build;
 mod check;
 mod config;
@@ -29,6 +30,7 @@ mod sources;
 mod suspicion;
 mod template;
 
+pub use aside::set_aside;
 pub use build::{Built, Failed, Maker, View};
 pub use check::{Bounds, Front, Tls};
 pub use config::{Config, KeptBounds, Profile, Read};

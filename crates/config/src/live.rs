@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use serde::Serialize;
 use tokio::sync::Mutex;
-use toolcrib_core::{Ledger, Redactor, SourceId, Witness};
+use toolcrib_core::{Catalog, Ledger, Redactor, SourceId, Witness};
 use toolcrib_engine::catalog::Judge;
 use toolcrib_engine::rules::Rules;
 use toolcrib_engine::{Crib, CribBuilder};
@@ -127,6 +127,15 @@ impl Live {
             Some(own) => (own == profile).then(|| self.crib.clone()),
             None => self.views.read().unwrap_or_else(PoisonError::into_inner).get(profile).cloned(),
         }
+    }
+
+    /// What each profile shows now, with what policy may hide; none where one holds for all.
+    pub fn profiles(&self) -> Vec<(String, Arc<Catalog>)> {
+        if self.profile.is_some() {
+            return Vec::new();
+        }
+        let views = self.views.read().unwrap_or_else(PoisonError::into_inner);
+        views.iter().map(|(name, crib)| (name.clone(), crib.catalog())).collect()
     }
 
     /// Knows the secrets of the file that is in force: for whoever prints or records. What was one

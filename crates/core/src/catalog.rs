@@ -170,7 +170,8 @@ impl Catalog {
         &self.again
     }
 
-    fn owner(&self, name: &ToolName) -> Option<&SourceId> {
+    /// Whose a name is, also while its tool is kept out or waited for.
+    pub fn owner(&self, name: &ToolName) -> Option<&SourceId> {
         let listed = self.get(name.as_str()).map(|listed| &listed.spec.origin.source);
         listed.or_else(|| self.reserved.get(name))
     }
@@ -180,10 +181,25 @@ impl Catalog {
         listed.map(|spec| (&spec.name, &spec.origin.source)).chain(&self.reserved)
     }
 
-    /// Whether the name is that of a tool that is listed, was kept out, or is waited for.
-    pub fn knows(&self, name: &str) -> bool {
-        let is_kept_out = || self.quarantined.iter().any(|tool| tool.spec.name.as_str() == name);
-        self.get(name).is_some() || self.reserved.contains_key(name) || is_kept_out()
+    /// Whether the name is that of a tool of this source that is listed, was kept out, or is waited
+    /// for.
+    pub fn knows(&self, name: &str, of: &SourceId) -> bool {
+        let is_listed = self.get(name).is_some_and(|tool| tool.spec.origin.source == *of);
+        let mut kept_out = self.quarantined.iter().map(|tool| &*tool.spec);
+        is_listed
+            || self.reserved.get(name) == Some(of)
+            || kept_out.any(|spec| spec.name.as_str() == name && spec.origin.source == *of)
+    }
+
+    /// Whether a tool of these sources is kept out because another one has its name.
+    pub fn clashes(&self, is_among: impl Fn(&SourceId) -> bool) -> bool {
+        let lost = |tool: &&Quarantined| matches!(tool.reason, Quarantine::NameTaken { .. });
+        self.quarantined.iter().filter(lost).any(|tool| is_among(&tool.spec.origin.source))
+    }
+
+    /// Whether a name is waited for by its owner.
+    pub fn reserves(&self) -> bool {
+        !self.reserved.is_empty()
     }
 
     pub fn get(&self, name: &str) -> Option<&Listed> {

@@ -7,20 +7,24 @@
 mod follow;
 mod holdings;
 mod state;
+mod window;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use futures_util::future::join_all;
 use tokio::sync::watch;
 use toolcrib_core::{
-    Assembly, BoxFuture, Catalog, CatalogBounds, Fingerprint, Held, Kind, Quarantine, Shelf,
-    Source, SourceId, Stock, ToolSpec, Toolset,
+    Assembly, BoxFuture, Catalog, CatalogBounds, Fingerprint, Kind, Quarantine, Shelf, Source,
+    SourceId, ToolSpec, Toolset,
 };
 
 use state::Kept;
 pub use state::{Absence, Absent, SourceState};
+pub use window::Window;
+use window::{Lists, News};
 
 /// Decides whether a tool of a new list may be used at all: pins.
 pub type Judge = Box<dyn Fn(&ToolSpec, Fingerprint) -> Option<Quarantine> + Send + Sync>;
@@ -30,17 +34,24 @@ pub const LOAD_DEADLINE: Duration = Duration::from_secs(30);
 
 /// Keeps the published catalog up to date.
 pub struct Publisher {
-    catalog: ArcSwap<Catalog>,
-    stock: ArcSwap<Stock>,
+    whole: Arc<Window>,
     sources: ArcSwap<Vec<Arc<Kept>>>,
     judge: Judge,
     bounds: CatalogBounds,
-    /// Held while a snapshot is put together; true once every source had its first chance.
-    settled: Mutex<bool>,
+    /// Held while snapshots are put together.
+    making: Mutex<Making>,
     /// Told when a snapshot says something else than the one before.
     changes: watch::Sender<()>,
     prompts: watch::Sender<()>,
     resources: watch::Sender<()>,
+}
+
+#[derive(Default)]
+struct Making {
+    /// Whether every source had its first chance.
+    settled: bool,
+    /// Of some of the sources, for as long as somebody looks through them.
+    windows: Vec<Weak<Window>>,
 }
 
 /// A source with its name and the time that its list may take.
@@ -56,12 +67,11 @@ impl Publisher {
         let kept = |(id, source, deadline)| Arc::new(Kept::new(id, source, deadline));
         let sources: Vec<_> = sources.into_iter().map(kept).collect();
         Arc::new(Self {
-            catalog: ArcSwap::default(),
-            stock: ArcSwap::default(),
+            whole: Arc::default(),
             sources: ArcSwap::from_pointee(sources),
             judge,
             bounds,
-            settled: Mutex::new(false),
+            making: Mutex::default(),
             changes: watch::Sender::new(()),
             prompts: watch::Sender::new(()),
             resources: watch::Sender::new(()),
@@ -168,12 +178,27 @@ impl Publisher {
 
     /// The snapshot of now.
     pub fn catalog(&self) -> Arc<Catalog> {
-        self.catalog.load_full()
+        self.whole.catalog()
     }
 
-    /// What there is beside tools now.
-    pub fn stock(&self) -> Arc<Stock> {
-        self.stock.load_full()
+    /// What there is of all sources.
+    pub fn whole(&self) -> Arc<Window> {
+        Arc::clone(&self.whole)
+    }
+
+    /// What there is of these sources, as if there were no others.
+    pub fn window(&self, of: BTreeSet<SourceId>) -> Arc<Window> {
+        let mut making = self.making();
+        let mut known = making.windows.iter().filter_map(Weak::upgrade);
+        if let Some(known) = known.find(|window| window.is_of(&of)) {
+            return known;
+        }
+        let window = Arc::new(Window::of(of, &self.whole));
+        let (sources, whole) = (self.sources.load(), self.whole.catalog());
+        let lists = self.lists(&sources, making.settled);
+        window.publish(&lists, Some((&whole, &whole)));
+        making.windows.push(Arc::downgrade(&window));
+        window
     }
 
     /// The only source that passes the test, if it is one.
@@ -185,11 +210,11 @@ impl Publisher {
     }
 
     /// A snapshot of one tool of a source that does not list it. `None`: there may be none of this
-    /// name, or it is one that is known here.
+    /// name, or the source is known to have it.
     pub fn unlisted(&self, id: &SourceId, name: &str) -> Option<Catalog> {
         let sources = self.sources.load();
         let source = sources.iter().find(|source| &source.id == id)?;
-        let tool = source.source.unlisted(name).filter(|_| !self.catalog().knows(name))?;
+        let tool = source.source.unlisted(name).filter(|_| !self.catalog().knows(name, id))?;
         let tools = Toolset::of([tool]).ok()?;
         let previous = &Catalog::default();
         let assembly = Assembly { judge: &*self.judge, ..Assembly::alone(previous, &self.bounds) };
@@ -219,53 +244,37 @@ impl Publisher {
 
     /// Puts the lists of now together; `settle` ends the start.
     fn publish(&self, settle: bool) {
-        let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
-        let previous = &self.catalog.load_full();
+        let mut making = self.making();
         let sources = self.sources.load();
-        let without = sources.iter().filter(|source| source.absent().is_some());
-        let awaited: Vec<_> = without.map(|source| source.id.clone()).collect();
-        let assembly = Assembly {
-            previous,
-            settled: *settled,
-            awaited: &awaited,
-            judge: &*self.judge,
-            bounds: &self.bounds,
-        };
-        let catalog = assembly.assemble(sources.iter().filter_map(|source| source.shelf()));
-        let is_other = !says_the_same(previous, &catalog);
-        self.catalog.store(Arc::new(catalog));
-        self.publish_stock(*settled);
-        *settled |= settle;
-        if is_other {
-            self.changes.send_replace(());
+        let lists = self.lists(&sources, making.settled);
+        let before = self.whole.catalog();
+        let mut news = self.whole.publish(&lists, None);
+        let now = self.whole.catalog();
+        making.windows.retain(|window| window.strong_count() > 0);
+        for window in making.windows.iter().filter_map(Weak::upgrade) {
+            news |= window.publish(&lists, Some((&before, &now)));
         }
+        making.settled |= settle;
+        self.tell(&news);
     }
 
-    fn publish_stock(&self, settled: bool) {
-        let sources = self.sources.load();
-        let held: Vec<_> = sources.iter().filter_map(|source| source.held()).collect();
-        let without =
-            sources.iter().filter(|source| source.library.is_some() && source.held().is_none());
-        let awaited: Vec<_> = without.map(|source| source.id.clone()).collect();
-        let previous = self.stock.load_full();
-        let is_same = |(old, new): (&Arc<Held>, &Held)| {
-            old.source == new.source
-                && old.stale == new.stale
-                && Arc::ptr_eq(&old.library, &new.library)
-                && Arc::ptr_eq(&old.holdings, &new.holdings)
-        };
-        let before = previous.libraries();
-        if before.len() == held.len() && before.iter().zip(&held).all(is_same) {
-            return;
-        }
-        let stock = Arc::new(Stock::assemble(&previous, settled, &awaited, held));
-        self.stock.store(Arc::clone(&stock));
-        let same = |kind| previous.says_the_same(&stock, kind);
-        if !same(Kind::Prompt) {
-            self.prompts.send_replace(());
-        }
-        if !(same(Kind::Resource) && same(Kind::Template)) {
-            self.resources.send_replace(());
+    fn lists<'a>(&'a self, sources: &'a [Arc<Kept>], settled: bool) -> Lists<'a> {
+        Lists { sources, settled, judge: &*self.judge, bounds: &self.bounds }
+    }
+
+    fn making(&self) -> MutexGuard<'_, Making> {
+        self.making.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell(&self, news: &News) {
+        for (is_other, changes) in [
+            (news.tools, &self.changes),
+            (news.prompts, &self.prompts),
+            (news.resources, &self.resources),
+        ] {
+            if is_other {
+                changes.send_replace(());
+            }
         }
     }
 }
@@ -278,21 +287,4 @@ fn next(changes: &watch::Sender<()>) -> BoxFuture<'static, ()> {
             std::future::pending::<()>().await;
         }
     })
-}
-
-fn says_the_same(one: &Catalog, other: &Catalog) -> bool {
-    let listed = |catalog: &Catalog| catalog.tools().len();
-    let kept_out = |catalog: &Catalog| catalog.quarantined().len();
-    let tools = || one.tools().iter().zip(other.tools());
-    let quarantined = || one.quarantined().iter().zip(other.quarantined());
-    listed(one) == listed(other)
-        && kept_out(one) == kept_out(other)
-        && tools().all(|(one, other)| {
-            one.fingerprint == other.fingerprint
-                && one.stale == other.stale
-                && one.spec.origin.source == other.spec.origin.source
-                && one.spec.enabled == other.spec.enabled
-        })
-        && quarantined()
-            .all(|(one, other)| one.fingerprint == other.fingerprint && one.reason == other.reason)
 }

@@ -29,8 +29,6 @@ pub struct Crib {
     tools: Tools,
     executor: Arc<ArcSwap<Executor>>,
     reading: Option<Arc<Reading>>,
-    /// The sources that the policy leaves, if it names some; `None`: any.
-    only: Arc<ArcSwapOption<BTreeSet<SourceId>>>,
     showcase: Arc<ArcSwap<Showcase>>,
     /// The number of the showcase, which no other has.
     shown_as: Arc<AtomicU64>,
@@ -66,7 +64,7 @@ impl Crib {
     /// Loads all sources, each within its deadline, and follows their changes; to be called once,
     /// within a tokio runtime. The list of each is served from the moment it is there.
     pub async fn start(&self) {
-        if let Tools::Published(publisher) = &self.tools {
+        if let Tools::Published(publisher, _) = &self.tools {
             publisher.start().await;
             publisher.watch();
             if self.weighs.load(Ordering::Relaxed) {
@@ -88,7 +86,7 @@ impl Crib {
     pub fn changed(&self) -> BoxFuture<'static, ()> {
         let tools = match &self.tools {
             Tools::Fixed(_) => Box::pin(std::future::pending()),
-            Tools::Published(publisher) => publisher.changed(),
+            Tools::Published(publisher, _) => publisher.changed(),
         };
         let Some(reading) = &self.reading else { return tools };
         let begun = reading.begun();
@@ -104,7 +102,7 @@ impl Crib {
     pub fn prompts_changed(&self) -> BoxFuture<'static, ()> {
         match &self.tools {
             Tools::Fixed(_) => Box::pin(std::future::pending()),
-            Tools::Published(publisher) => publisher.prompts_changed(),
+            Tools::Published(publisher, _) => publisher.prompts_changed(),
         }
     }
 
@@ -112,7 +110,7 @@ impl Crib {
     pub fn resources_changed(&self) -> BoxFuture<'static, ()> {
         match &self.tools {
             Tools::Fixed(_) => Box::pin(std::future::pending()),
-            Tools::Published(publisher) => publisher.resources_changed(),
+            Tools::Published(publisher, _) => publisher.resources_changed(),
         }
     }
 
@@ -121,7 +119,7 @@ impl Crib {
     pub fn stock(&self) -> Arc<Stock> {
         match &self.tools {
             Tools::Fixed(_) => Arc::default(),
-            Tools::Published(publisher) => publisher.stock(),
+            Tools::Published(_, window) => window.load().stock(),
         }
     }
 
@@ -307,7 +305,7 @@ impl Crib {
     pub fn sources(&self) -> Vec<SourceState> {
         match &self.tools {
             Tools::Fixed(_) => Vec::new(),
-            Tools::Published(publisher) => publisher.sources(),
+            Tools::Published(publisher, _) => publisher.sources(),
         }
     }
 
@@ -315,7 +313,7 @@ impl Crib {
     pub async fn reload(&self, source: &SourceId) -> Option<bool> {
         match &self.tools {
             Tools::Fixed(_) => None,
-            Tools::Published(publisher) => publisher.reload(source).await,
+            Tools::Published(publisher, _) => publisher.reload(source).await,
         }
     }
 
@@ -327,13 +325,15 @@ impl Crib {
     /// runs at the same time count for each of them alone.
     #[must_use]
     pub fn under(&self, policy: Arc<dyn Policy>, limits: CribLimits) -> Self {
-        self.with(self.executor().with(policy, limits), None)
+        let crib = self.with(self.executor().with(policy, limits));
+        crib.narrow(None);
+        crib
     }
 
     /// The same as the view of a profile: a ticket is redeemed under the profile it was made under.
     #[must_use]
     pub fn named(&self, profile: &str) -> Self {
-        let crib = self.with(self.executor().named(profile), self.only.load_full());
+        let crib = self.with(self.executor().named(profile));
         // Nobody else has it yet, and its number is its own.
         crib.showcase.store(self.showcase.load_full());
         crib
@@ -347,29 +347,28 @@ impl Crib {
     ) -> Self {
         let (from, reads) = (tools.clone(), reading.clone());
         let catalog = move |caller: &Caller| from.shown(reads.as_ref(), caller);
-        let (only, weighs) = (Arc::default(), Arc::default());
+        let weighs = Arc::default();
         let showcase: Arc<ArcSwap<Showcase>> = Arc::default();
         let (shows, means) = (Arc::clone(&showcase), Arc::clone(&meaning));
         let sources = tools.clone();
         let absent = move || sources.absent();
         let desk = Desk::new(Arc::clone(&executor), shows, means, (catalog, absent));
         let shown_as = Arc::new(AtomicU64::new(number()));
-        Self { tools, executor, reading, only, showcase, shown_as, desk, weighs, meaning }
+        Self { tools, executor, reading, showcase, shown_as, desk, weighs, meaning }
     }
 
-    fn with(&self, executor: Executor, only: Option<Arc<BTreeSet<SourceId>>>) -> Self {
-        let (tools, reading) = (self.tools.clone(), self.reading.clone());
+    fn with(&self, executor: Executor) -> Self {
+        let (tools, reading) = (self.tools.apart(), self.reading.clone());
         let meaning = Arc::clone(&self.meaning);
         let mut crib = Self::put_together(tools, shared(executor), reading, meaning);
         crib.weighs = Arc::clone(&self.weighs);
-        crib.only.store(only);
         crib
     }
 
-    /// Says which sources the policy leaves. It grants and takes nothing: a crib with one source
-    /// may be shown as that one is.
+    /// Says which sources the policy leaves; `None`: any. It grants nothing: names that others
+    /// have are free to these, and a crib with one source may be shown as that one is.
     pub fn narrow(&self, sources: Option<BTreeSet<SourceId>>) {
-        self.only.store(sources.map(Arc::new));
+        self.tools.narrow(sources);
     }
 
     /// Takes other sources, policy and limits while it runs: see `Publisher::replace`. What runs
@@ -385,7 +384,7 @@ impl Crib {
     ) {
         let executor = self.executor().with(policy, limits);
         self.executor.store(Arc::new(executor));
-        if let Tools::Published(publisher) = &self.tools {
+        if let Tools::Published(publisher, _) = &self.tools {
             publisher.replace(sources).await;
         }
     }

@@ -1,9 +1,9 @@
 //! The tool by which a model reads what was too large for it: there for whoever has something to
 //! read.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
-use arc_swap::ArcSwapOption;
+use arc_swap::ArcSwap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::sync::watch;
@@ -40,8 +40,8 @@ struct Wanted {
 pub(crate) struct Reading {
     tool: Arc<dyn Tool>,
     ledger: Arc<dyn Ledger>,
-    /// The last snapshot that was asked for, and what it is with the tool.
-    latest: ArcSwapOption<(Arc<Catalog>, Arc<Catalog>)>,
+    /// The snapshots that were asked for, and what each is with the tool.
+    latest: ArcSwap<Vec<(Weak<Catalog>, Arc<Catalog>)>>,
     /// Counts how often somebody began to have something to read.
     began: watch::Sender<u64>,
 }
@@ -52,7 +52,7 @@ impl Reading {
         let tool = tool(Arc::clone(ledger)).ok()?;
         let (began, _) = watch::channel(0);
         let ledger = Arc::clone(ledger);
-        Some(Arc::new(Self { tool, ledger, latest: ArcSwapOption::empty(), began }))
+        Some(Arc::new(Self { tool, ledger, latest: ArcSwap::default(), began }))
     }
 
     pub(crate) fn spec(&self) -> Arc<ToolSpec> {
@@ -64,14 +64,18 @@ impl Reading {
         if !self.ledger.keeps_for(caller) {
             return snapshot;
         }
-        if let Some(latest) = &*self.latest.load()
-            && Arc::ptr_eq(&latest.0, &snapshot)
-        {
-            return Arc::clone(&latest.1);
+        let is_of =
+            |(of, _): &&(Weak<Catalog>, _)| std::ptr::eq(of.as_ptr(), Arc::as_ptr(&snapshot));
+        if let Some((_, known)) = self.latest.load().iter().find(is_of) {
+            return Arc::clone(known);
         }
         let with = snapshot.with(Arc::clone(&self.tool)).map(Arc::new);
-        let with = with.unwrap_or_else(|| Arc::clone(&snapshot));
-        self.latest.store(Some(Arc::new((snapshot, Arc::clone(&with)))));
+        let Some(with) = with else { return snapshot };
+        // What nobody is shown any more is not kept.
+        self.latest.rcu(|latest| {
+            let of_now = latest.iter().filter(|(of, _)| of.strong_count() > 0).cloned();
+            of_now.chain([(Arc::downgrade(&snapshot), Arc::clone(&with))]).collect::<Vec<_>>()
+        });
         with
     }
 

@@ -119,12 +119,8 @@ impl CribBuilder {
         let catalog = self.limits.catalog.clone();
         let (executor, reading) = gate(self.policy, self.ledger, self.limits, self.witness);
         let publisher = Publisher::new(self.sources, self.judge, catalog);
-        let crib = Crib::put_together(
-            Tools::Published(publisher),
-            shared(executor),
-            reading,
-            Arc::default(),
-        );
+        let crib =
+            Crib::put_together(Tools::of(publisher), shared(executor), reading, Arc::default());
         crib.show_as(self.showcase);
         crib
     }

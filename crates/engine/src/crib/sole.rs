@@ -15,9 +15,9 @@ impl Crib {
     }
 
     fn only_server(&self) -> Option<(&Arc<Publisher>, SourceId, Arc<Said>)> {
-        let Tools::Published(publisher) = &self.tools else { return None };
-        let only = self.only.load();
-        let name = publisher.sole(|name| only.as_ref().is_none_or(|only| only.contains(name)))?;
+        let Tools::Published(publisher, window) = &self.tools else { return None };
+        let window = window.load();
+        let name = publisher.sole(|name| window.has(name))?;
         let stock = self.stock();
         let held = stock.libraries().iter().find(|held| held.source == name)?;
         let said = &held.holdings.said;

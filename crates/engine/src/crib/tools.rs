@@ -1,25 +1,52 @@
 //! Where the catalog of a crib comes from.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use toolcrib_core::{Caller, Catalog};
+use arc_swap::ArcSwap;
+use toolcrib_core::{Caller, Catalog, SourceId};
 
-use crate::catalog::{Absent, Publisher};
+use crate::catalog::{Absent, Publisher, Window};
 use crate::reading::Reading;
 
 #[derive(Clone)]
 pub(super) enum Tools {
     /// A set that never changes: nothing runs beside it.
     Fixed(Arc<Catalog>),
-    Published(Arc<Publisher>),
+    /// What the window shows of it, which all clones look through.
+    Published(Arc<Publisher>, Arc<ArcSwap<Window>>),
 }
 
 impl Tools {
+    pub(super) fn of(publisher: Arc<Publisher>) -> Self {
+        let window = Arc::new(ArcSwap::new(publisher.whole()));
+        Self::Published(publisher, window)
+    }
+
+    /// The same for another crib, which may look at others of the sources.
+    pub(super) fn apart(&self) -> Self {
+        match self {
+            Self::Fixed(catalog) => Self::Fixed(Arc::clone(catalog)),
+            Self::Published(publisher, window) => {
+                let window = Arc::new(ArcSwap::new(window.load_full()));
+                Self::Published(Arc::clone(publisher), window)
+            }
+        }
+    }
+
+    /// Looks at these sources alone; `None`: at all.
+    pub(super) fn narrow(&self, sources: Option<BTreeSet<SourceId>>) {
+        if let Self::Published(publisher, window) = self {
+            let of = |sources| publisher.window(sources);
+            window.store(sources.map_or_else(|| publisher.whole(), of));
+        }
+    }
+
     /// The snapshot of now.
     pub(super) fn catalog(&self) -> Arc<Catalog> {
         match self {
             Self::Fixed(catalog) => Arc::clone(catalog),
-            Self::Published(publisher) => publisher.catalog(),
+            Self::Published(_, window) => window.load().catalog(),
         }
     }
 
@@ -36,7 +63,11 @@ impl Tools {
     pub(super) fn absent(&self) -> Vec<Absent> {
         match self {
             Self::Fixed(_) => Vec::new(),
-            Self::Published(publisher) => publisher.absent(),
+            Self::Published(publisher, window) => {
+                let (mut absent, window) = (publisher.absent(), window.load());
+                absent.retain(|absent| window.has(&absent.source));
+                absent
+            }
         }
     }
 }

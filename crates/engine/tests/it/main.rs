@@ -8,6 +8,7 @@
 )]
 
 mod again;
+mod alike;
 mod away;
 mod batch;
 mod batch_faults;

@@ -4,6 +4,7 @@ use anyhow::Result;
 use serde::Serialize;
 use serde_json::{Value, json};
 use toolcrib::catalog::SourceState;
+use toolcrib::config::set_aside;
 use toolcrib::mcp::{Phase, Status};
 use toolcrib::openapi::{ApiReport, Proposed};
 use toolcrib::{Crib, Quarantined};
@@ -60,6 +61,7 @@ pub(super) fn doctor(room: &Room, output: &Output) -> Result<End> {
         output.note("there is no source to look at: write a `crib.toml`, or import one");
     } else {
         show(output, &diagnoses)?;
+        output.warn(&set_aside(&catalog, &room.profiles()));
         output.warn(&strangers);
     }
     let failed = diagnoses.iter().any(|diagnosis| diagnosis.state == State::Failed);

@@ -8,7 +8,7 @@ use anyhow::Result;
 use tokio::runtime::Builder;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use toolcrib::config::{Live, Means};
+use toolcrib::config::{Live, Means, set_aside};
 use toolcrib::mcp::{Door, DoorSettings, wait_for_programs};
 use toolcrib::store::Store;
 
@@ -58,6 +58,7 @@ pub(super) fn mcp(global: &Global, output: &Output, file: Option<&PathBuf>) -> R
                 output.warn(&[format!("the source `{}` gives no tools: {error}", state.id)]);
             }
         }
+        output.warn(&set_aside(&live.crib().catalog(), &live.profiles()));
         let (_wishes, wish) = watch::channel(meaning::wanted(&file.checked, output));
         let (crib, path) = (live.crib().clone(), file.path.clone());
         let meant = tokio::spawn(meaning::follow(crib, path, wish, output.clone()));

@@ -1,5 +1,6 @@
 //! What every command works on: the tools, the policy, the pins, and who asks.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +14,10 @@ use toolcrib::dialect::{Anthropic, Dialect, Gemini, OpenAiChat, OpenAiResponses,
 use toolcrib::lock::Lock;
 use toolcrib::mcp::wait_for_programs;
 use toolcrib::rules::Rules;
-use toolcrib::{Caller, ChoiceScope, Crib, CribBuilder, CribLimits, Discovery, Plan, Request, Run};
+use toolcrib::{
+    Caller, Catalog, ChoiceScope, Crib, CribBuilder, CribLimits, Discovery, Plan, Request, Run,
+    SourceId,
+};
 
 use super::arguments::{CONFIG, DialectName, Global, ModeName, RequestWords, ScopeName};
 use super::interrupt::told_to_end;
@@ -40,6 +44,8 @@ pub(super) struct Room {
     pub(super) sources: Sources,
     /// The file that they are made of, if there is one.
     pub(super) file: Option<Config>,
+    /// By profile, the sources that it names.
+    pub(super) named: BTreeMap<String, BTreeSet<SourceId>>,
     /// The pin file that holds, whether or not it is there.
     pub(super) lock: PathBuf,
     /// Sees what is called, if the file wants a record.
@@ -79,7 +85,7 @@ impl Room {
         let sources = sources::ours();
         let built = checked.build(&config::Outside, &sources);
         secrets::keep(vec![Arc::clone(&built.redactor)]);
-        let lock = path.with_file_name(LOCK);
+        let (lock, named) = (path.with_file_name(LOCK), built.named.clone());
         let builder = pinned(assembled(&checked, built, global, need)?, &lock)?;
         let builder = match &record {
             Some(record) => builder.witness(Arc::<Telemetry>::clone(record)),
@@ -88,6 +94,7 @@ impl Room {
         // Sources take hold of the runtime that they were made in.
         let (crib, is_started) = runtime.block_on(async {
             let crib = builder.open();
+            crib.narrow(global.profile.as_ref().and_then(|name| named.get(name)).cloned());
             let is_started = tokio::select! {
                 () = start(&crib, output) => true,
                 heard = told_to_end() => heard.is_err(),
@@ -96,7 +103,7 @@ impl Room {
         });
         let file = is_there.then_some(checked);
         let caller = caller(global);
-        let room = Self { runtime, crib, caller, sources, file, lock, record };
+        let room = Self { runtime, crib, caller, sources, file, named, lock, record };
         if is_started {
             return Ok(Some(room));
         }
@@ -111,6 +118,16 @@ impl Room {
                 output.warn(&[format!("the source `{id}` gives no tools: {error}")]);
             }
         }
+    }
+
+    /// What each profile of the file shows.
+    pub(super) fn profiles(&self) -> Vec<(String, Arc<Catalog>)> {
+        let shown = |(name, sources): (&String, &BTreeSet<SourceId>)| {
+            let crib = self.crib.named(name);
+            crib.narrow(Some(sources.clone()));
+            (name.clone(), crib.catalog())
+        };
+        self.named.iter().map(shown).collect()
     }
 
     pub(super) fn plan(&self, words: &RequestWords) -> Result<Plan> {

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::sync::watch;
 use toolcrib::catalog::SourceState;
-use toolcrib::config::{Change, Config, EmbedderSettings, Live, Refused};
+use toolcrib::config::{Change, Config, EmbedderSettings, Live, Refused, set_aside};
 use toolcrib::{Redactor, Secret};
 
 use super::place::Configuration;
@@ -64,7 +65,7 @@ async fn follow_file((mut file, wishes): (Configuration, Wished), house: &House,
 
 async fn follow_rest(folder: Option<PathBuf>, house: &House, output: &Output) {
     let (mut states, mut faults) = (Vec::new(), Vec::new());
-    let mut masked = Masked::default();
+    let (mut masked, mut aside) = (Masked::default(), Vec::new());
     loop {
         if let Some(folder) = &folder {
             let (known, problems) = keys::all(folder);
@@ -81,6 +82,14 @@ async fn follow_rest(folder: Option<PathBuf>, house: &House, output: &Output) {
         let current = house.live.crib().sources();
         tell_sources(&states, &current, output);
         states = current;
+        // Who lost a name is known when all had their chance.
+        if house.started.load(Ordering::Relaxed) {
+            let told = set_aside(&house.live.crib().catalog(), &house.live.profiles());
+            if told != aside {
+                output.warn(&told);
+                aside = told;
+            }
+        }
         tokio::time::sleep(PAUSE).await;
     }
 }

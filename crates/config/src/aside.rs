@@ -1,0 +1,53 @@
+//! Tools that are set aside because another source has their name, told in words with the profiles
+//! that serve them all the same.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use toolcrib_core::{Catalog, Quarantine, SourceId, ToolName};
+
+/// Names of one source that are told.
+const TOLD: usize = 5;
+
+/// A line for every two sources. `profiles`: what each profile shows.
+pub fn set_aside(all: &Catalog, profiles: &[(String, Arc<Catalog>)]) -> Vec<String> {
+    let lost =
+        all.quarantined().iter().filter(|tool| matches!(tool.reason, Quarantine::NameTaken { .. }));
+    let mut pairs: BTreeMap<(&SourceId, &SourceId), Vec<&ToolName>> = BTreeMap::new();
+    for spec in lost.map(|tool| &tool.spec) {
+        if let Some(owner) = all.owner(&spec.name) {
+            pairs.entry((&spec.origin.source, owner)).or_default().push(&spec.name);
+        }
+    }
+    let line = |((of, owner), names): (&(&SourceId, &SourceId), &Vec<&ToolName>)| {
+        told((of, owner), names, &serving(of, names, profiles))
+    };
+    pairs.iter().map(line).collect()
+}
+
+/// The profiles where all of these are this source's.
+fn serving(of: &SourceId, names: &[&ToolName], profiles: &[(String, Arc<Catalog>)]) -> Vec<String> {
+    let serves = |catalog: &Catalog| {
+        let mut owners = names.iter().map(|name| catalog.get(name.as_str()));
+        owners.all(|tool| tool.is_some_and(|tool| tool.spec.origin.source == *of))
+    };
+    let serving = profiles.iter().filter(|(_, catalog)| serves(catalog));
+    serving.map(|(name, _)| format!("`{name}`")).collect()
+}
+
+fn told((of, owner): (&SourceId, &SourceId), names: &[&ToolName], serving: &[String]) -> String {
+    let mut shown: Vec<_> = names.iter().take(TOLD).map(|name| format!("`{name}`")).collect();
+    if names.len() > TOLD {
+        shown.push(format!("{} more", names.len() - TOLD));
+    }
+    let what = format!("{} of `{of}`", shown.join(", "));
+    let why = format!("tools of `{owner}` have the same names");
+    match serving {
+        [] => format!(
+            "nobody is shown {what}: {why}. Give one of the two a `prefix`, or `{of}` a profile of \
+             its own"
+        ),
+        [one] => format!("only the profile {one} shows {what}: elsewhere {why}"),
+        more => format!("only the profiles {} show {what}: elsewhere {why}", more.join(", ")),
+    }
+}
