@@ -16,6 +16,14 @@ pub(crate) fn denied(reason: &str) -> String {
 }
 
 pub(crate) fn pending(pending: &Pending) -> String {
+    if pending.question.is_some() {
+        return format!(
+            "Waiting for an answer of the user: {}. The call has begun and goes on when a person has \
+             answered; the question is kept under the ticket `{}`. Do not call it again, and do not \
+             answer yourself: go on with something else, or tell the user what is asked",
+            pending.reason, pending.ticket
+        );
+    }
     format!(
         "Waiting for approval: {}. The call has not run yet; it is kept under the ticket `{}`. \
          Do not call it again: go on with something else, or tell the user what you are waiting \

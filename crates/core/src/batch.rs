@@ -6,8 +6,12 @@
 
 mod admit;
 mod answer;
+mod answered;
+mod asked;
+mod asking;
 mod attempt;
 mod bounds;
+mod form;
 mod going_on;
 mod govern;
 mod late;
@@ -21,12 +25,15 @@ mod recorded;
 mod redeem;
 pub(crate) mod relay;
 mod run_one;
+mod standing;
+mod tickets;
 mod turn;
 mod watch;
 mod within;
 mod witnessed;
 
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::Arc;
 
 use tokio::runtime::Handle;
@@ -35,7 +42,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call::{Call, CallKey};
 use crate::caller::Caller;
-use crate::host::Host;
+use crate::host::{Host, Unheard};
 use crate::ledger::{Ledger, OnceKey};
 use crate::limits::CribLimits;
 use crate::plan::Plan;
@@ -45,6 +52,8 @@ use crate::spec::ToolSpec;
 use crate::trace::{Trace, TraceState};
 use crate::witness::Witness;
 use admit::{Admitted, Slot};
+use asked::Asked;
+pub(crate) use asking::Asker;
 use bounds::{BatchBounds, Bounds};
 use order::Order;
 pub(crate) use read::{Read, Word};
@@ -61,6 +70,8 @@ struct Gate {
     ledger: Arc<dyn Ledger>,
     limits: CribLimits,
     bounds: Bounds,
+    /// What running calls ask under tickets.
+    asked: Arc<Asked>,
     marks: Marks,
     /// Places for calls that were given up and may still answer.
     late: Arc<Semaphore>,
@@ -90,6 +101,8 @@ pub struct BatchOptions {
     pub cancel: CancellationToken,
     /// Hears what the calls tell while they run, and answers what they ask.
     pub host: Option<Arc<dyn Host>>,
+    /// What becomes of a form that the host cannot put to anybody.
+    pub unheard: Unheard,
     /// Where the batch stands in a trace.
     pub trace: Option<Trace>,
     /// What others wrote beside that place.
@@ -105,25 +118,25 @@ pub struct BatchOptions {
 impl Executor {
     pub fn new(policy: Arc<dyn Policy>, ledger: Arc<dyn Ledger>, limits: CribLimits) -> Self {
         let home = Handle::try_current().ok();
-        Self::of(policy, ledger, limits, Marks { home, ..Marks::default() })
+        Self::of(policy, (ledger, Arc::default()), limits, Marks { home, ..Marks::default() })
     }
 
     fn of(
         policy: Arc<dyn Policy>,
-        ledger: Arc<dyn Ledger>,
+        (ledger, asked): (Arc<dyn Ledger>, Arc<Asked>),
         limits: CribLimits,
         marks: Marks,
     ) -> Self {
         let bounds = Bounds::new(&limits);
         let late = Arc::new(Semaphore::new(MOST_LATE));
-        Self(Arc::new(Gate { policy, ledger, limits, bounds, marks, late }))
+        Self(Arc::new(Gate { policy, ledger, limits, bounds, asked, marks, late }))
     }
 
     /// Another policy and other limits over the same ledger. What runs already counts against
     /// the bounds it began under, and not against the new ones.
     #[must_use]
     pub fn with(&self, policy: Arc<dyn Policy>, limits: CribLimits) -> Self {
-        Self::of(policy, Arc::clone(&self.0.ledger), limits, self.0.marks.clone())
+        Self::of(policy, self.kept(), limits, self.0.marks.clone())
     }
 
     /// The same under the eyes of somebody: for a gate that has run nothing yet.
@@ -147,8 +160,13 @@ impl Executor {
     }
 
     fn marked(&self, marks: Marks) -> Self {
-        let Gate { policy, ledger, limits, .. } = &*self.0;
-        Self::of(Arc::clone(policy), Arc::clone(ledger), limits.clone(), marks)
+        let Gate { policy, limits, .. } = &*self.0;
+        Self::of(Arc::clone(policy), self.kept(), limits.clone(), marks)
+    }
+
+    /// What all gates over one ledger share.
+    fn kept(&self) -> (Arc<dyn Ledger>, Arc<Asked>) {
+        (Arc::clone(&self.0.ledger), Arc::clone(&self.0.asked))
     }
 
     /// The profile whose rules these are, if they are those of one.
@@ -189,8 +207,8 @@ impl Executor {
         let Ok(slots) = std::panic::catch_unwind(admitted) else {
             return answer::broken(calls);
         };
-        let cancel = options.cancel.child_token();
-        let _gone = cancel.clone().drop_guard();
+        let leash = Leash::new(&options.cancel);
+        let gone = leash.batch.clone().drop_guard();
         let order = Order::of(slots.iter().map(|slot| match slot {
             Slot::Ready(admitted) => plan.at(admitted.place).map(|tool| &*tool.spec),
             Slot::Answered { .. } | Slot::Copy(_) => None,
@@ -201,8 +219,9 @@ impl Executor {
             plan: plan.clone(),
             calls,
             order,
-            cancel,
+            cancel: leash.batch.clone(),
             host: options.host,
+            unheard: options.unheard,
             trace: options.trace,
             trace_state: options.trace_state,
             mark: options.mark,
@@ -219,9 +238,16 @@ impl Executor {
                 Started::of(&batch, position, slot, key_of(position), ready == 1)
             })
             .collect();
-        let mut ended = Vec::with_capacity(started.len());
-        for started in started {
-            ended.push(started.end(&batch).await);
+        let ending = async {
+            let mut ended = Vec::with_capacity(started.len());
+            for started in started {
+                ended.push(started.end(&batch).await);
+            }
+            ended
+        };
+        let ended = leash.hold(ending).await;
+        if ended.iter().any(Ended::goes_on) {
+            gone.disarm();
         }
         answer::report(batch, ended)
     }
@@ -237,6 +263,7 @@ struct Batch {
     bounds: BatchBounds,
     cancel: CancellationToken,
     host: Option<Arc<dyn Host>>,
+    unheard: Unheard,
     trace: Option<Trace>,
     trace_state: Option<TraceState>,
     mark: Option<Arc<str>>,
@@ -245,6 +272,32 @@ struct Batch {
     decider: Option<Arc<Caller>>,
     /// What policy is asked about where something is read that is no tool.
     reading: Option<Arc<ToolSpec>>,
+}
+
+/// By which a host cancels a batch, until it has the answers: what then waits for a person goes on.
+struct Leash<'a> {
+    host: &'a CancellationToken,
+    batch: CancellationToken,
+}
+
+impl<'a> Leash<'a> {
+    fn new(host: &'a CancellationToken) -> Self {
+        let batch = CancellationToken::new();
+        if host.is_cancelled() {
+            batch.cancel();
+        }
+        Self { host, batch }
+    }
+
+    async fn hold<T>(&self, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
+        tokio::select! {
+            biased;
+            done = &mut work => return done,
+            () = self.host.cancelled() => self.batch.cancel(),
+        }
+        work.await
+    }
 }
 
 /// A call whose answer is there, or whose task was started.
@@ -271,7 +324,7 @@ impl Started {
         }
     }
 
-    async fn end(self, batch: &Batch) -> Ended {
+    async fn end(self, batch: &Arc<Batch>) -> Ended {
         match self {
             Self::Ended(ended) => *ended,
             Self::Running(watched) => watched.end(batch).await,

@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::BoxFuture;
+use crate::batch::Asker;
 use crate::call::CallKey;
 use crate::caller::Caller;
 use crate::errand::Errand;
@@ -27,6 +29,8 @@ pub struct CallContext {
     pub(crate) cancel: CancellationToken,
     pub(crate) session: Option<Arc<str>>,
     pub(crate) host: Option<Arc<dyn Host>>,
+    /// Asks a person whom the host cannot ask.
+    pub(crate) asker: Option<Arc<Asker>>,
     pub(crate) witness: Option<Arc<dyn Witness>>,
     pub(crate) trace: Option<Trace>,
     pub(crate) trace_state: Option<TraceState>,
@@ -128,7 +132,17 @@ impl CallContext {
 
     /// Which questions have somebody to answer them.
     pub fn answers(&self) -> &[Question] {
-        self.host.as_ref().map_or(&[], |host| host.answers())
+        match &self.asker {
+            Some(asker) => asker.answers(),
+            None => self.host.as_ref().map_or(&[], |host| host.answers()),
+        }
+    }
+
+    /// The same call with nobody to answer but its host: what that cannot answer waits for no
+    /// person.
+    #[must_use]
+    pub fn asking_host_alone(&self) -> Self {
+        Self { asker: None, ..self.clone() }
     }
 
     /// Whether a server that may ask in the way of before 2026-07-28 had better be asked in it too:
@@ -150,14 +164,16 @@ impl CallContext {
 
     /// Asks the host and waits for its answer, or for the end of the call.
     pub async fn ask(&self, ask: Ask) -> Result<Value, Unanswered> {
-        let Some(host) = self.host.as_ref().filter(|host| host.answers().contains(&ask.question))
-        else {
-            return Err(Unanswered::Unable);
+        let host = self.host.as_ref().filter(|host| host.answers().contains(&ask.question));
+        let answer: BoxFuture<'_, _> = match (host, &self.asker) {
+            (Some(host), _) => host.ask(self.key, ask),
+            (None, Some(asker)) if ask.question == Question::Form => Box::pin(asker.ask(ask)),
+            (None, _) => return Err(Unanswered::Unable),
         };
         tokio::select! {
             biased;
             () = self.cancel.cancelled() => Err(Unanswered::Cancelled),
-            answer = host.ask(self.key, ask) => answer,
+            answer = answer => answer,
         }
     }
 }

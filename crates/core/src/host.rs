@@ -64,6 +64,16 @@ impl Question {
     }
 }
 
+/// What becomes of a form that no host can put to anybody.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Unheard {
+    /// It waits for a person under a ticket, and whoever made the call is told so.
+    #[default]
+    Ticket,
+    /// Its asker is told that it was put away.
+    PutAway,
+}
+
 /// A question of a running call.
 ///
 /// `params` and the answer have the shapes of the Model Context Protocol (`elicitation/create`,

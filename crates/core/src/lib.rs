@@ -55,7 +55,7 @@ pub use context::{CallContext, Progress};
 pub use effect::{Effect, Hints};
 pub use errand::{Errand, Note, Returned};
 pub use fingerprint::Fingerprint;
-pub use host::{Ask, Host, LogEntry, LogLevel, Question, Unanswered};
+pub use host::{Ask, Host, LogEntry, LogLevel, Question, Unanswered, Unheard};
 pub use ledger::{
     Attempt, Begun, Ending, Finish, KeyEnd, LONGEST_KEY, Ledger, LedgerError, OnceKey, OpenTickets,
     Planned, ResultHandle,
@@ -83,7 +83,7 @@ pub use ticket::{Decision, Parked, TicketBounds, TicketError, TicketId};
 pub use tool::{Arguments, Tool, brief, raw_tool, tool, tool_with};
 pub use toolset::{Conflict, NotRenamed, Shelved, Toolset};
 pub use trace::{Trace, TraceState};
-pub use witness::{Decided, Over, Ruling, Witness};
+pub use witness::{Decided, Over, QuestionStage, Questioned, Ruling, Witness};
 
 /// A future that a trait object returns.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::content::Content;
 use crate::library::Refusal;
@@ -20,16 +21,20 @@ pub enum ToolOutcome {
     Denied {
         reason: String,
     },
-    /// Parked under a ticket until somebody approves it.
+    /// Parked under a ticket until somebody approves it, or answers what it asks.
     Pending(Pending),
 }
 
-/// A parked call as the model and the host see it.
+/// A parked call as the model and the host see it, or one that waits for an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Pending {
     pub ticket: TicketId,
     /// Why a person is asked.
     pub reason: String,
+    /// What the call asks that runs already (`message` and `requestedSchema`, as the Model Context
+    /// Protocol has them); `None`: whether it may run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub question: Option<Box<Value>>,
 }
 
 impl ToolOutcome {

@@ -168,6 +168,9 @@ impl Response {
         }
         if let ToolOutcome::Pending(pending) = &self.outcome {
             put("ticket", json!(pending.ticket));
+            if let Some(question) = &pending.question {
+                put("question", Value::clone(question));
+            }
         }
         if let Some(first) = &self.duplicate_of {
             put("duplicate_of", json!(first));

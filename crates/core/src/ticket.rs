@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::call::Wire;
@@ -57,7 +58,7 @@ impl Default for TicketBounds {
     }
 }
 
-/// A call that waits for a person.
+/// A call that waits for a person: to run, or to go on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parked {
     pub ticket: TicketId,
@@ -83,14 +84,21 @@ pub struct Parked {
     /// The call's id and wire shape, for the answer.
     pub call_id: String,
     pub wire: Wire,
+    /// What the call asks that runs already; `None`: whether it may run.
+    pub question: Option<Box<Value>>,
 }
 
 /// What a person says to a parked call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "decision", rename_all = "lowercase")]
 pub enum Decision {
-    /// Runs the stored call, if policy still lets it.
+    /// Runs the stored call, if policy still lets it; of a question, the answer of nobody who has
+    /// more to say.
     Approve,
+    /// Fills in the fields that a running call asks for.
+    Answer {
+        content: Value,
+    },
     Deny {
         reason: String,
     },
@@ -115,6 +123,11 @@ pub enum TicketError {
          call again to be asked anew"
     )]
     Otherwise { tool: ToolName, now: String },
+    /// The ticket is as good as before.
+    #[error("the answer does not fit: {0}")]
+    Unfit(String),
+    #[error("nothing is asked under this ticket but whether the call may run: approve or deny it")]
+    NoQuestion,
     #[error("the ledger cannot be read now: try again")]
     Ledger(#[from] crate::ledger::LedgerError),
 }

@@ -33,6 +33,9 @@ pub trait Witness: Send + Sync {
     /// recorded, and whoever records those records this too: the other side was told its place.
     fn returned(&self, _errand: Returned<'_>) {}
 
+    /// What a running call asked under a ticket, and what came of that; must return at once.
+    fn questioned(&self, _question: Questioned<'_>) {}
+
     /// A call tells how far it is; must return at once.
     fn progress(&self, _call: CallKey, _progress: &Progress) {}
 }
@@ -52,6 +55,40 @@ pub struct Decided<'a> {
     /// Which policy decided, if it can tell.
     pub policy: Option<Fingerprint>,
     pub trace: Option<Trace>,
+}
+
+/// A question of a running call that a person is asked under a ticket. What is asked and answered is
+/// nobody's but theirs.
+#[derive(Clone, Copy)]
+pub struct Questioned<'a> {
+    pub key: CallKey,
+    pub caller: &'a Arc<Caller>,
+    pub tool: &'a Listed,
+    pub ticket: &'a TicketId,
+    pub stage: QuestionStage,
+    /// Who answered.
+    pub by: Option<&'a Caller>,
+}
+
+/// How far a question is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QuestionStage {
+    Asked,
+    Answered,
+    Declined,
+    Expired,
+}
+
+impl QuestionStage {
+    /// One word for records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Asked => "asked",
+            Self::Answered => "answered",
+            Self::Declined => "declined",
+            Self::Expired => "expired",
+        }
+    }
 }
 
 /// What is to become of a call.

@@ -240,7 +240,7 @@ impl Crib {
 
     /// The open tickets of a caller, oldest first.
     pub async fn tickets(&self, caller: &Caller) -> Result<Vec<Parked>, LedgerError> {
-        self.executor().ledger().parked(caller).await
+        self.executor().tickets(caller).await
     }
 
     /// One open ticket of a caller.
@@ -249,22 +249,22 @@ impl Crib {
         caller: &Caller,
         ticket: &TicketId,
     ) -> Result<Option<Parked>, LedgerError> {
-        self.executor().ledger().ticket(ticket, caller).await
+        self.executor().ticket(ticket, caller).await
     }
 
-    /// A page of the open tickets of one caller, or of all: see `Ledger::open_tickets`.
+    /// A page of the open tickets of one caller, or of all: see `Executor::open_tickets`.
     pub async fn open_tickets(
         &self,
         of: Option<&Caller>,
         after: u64,
         limit: usize,
     ) -> Result<OpenTickets, LedgerError> {
-        self.executor().ledger().open_tickets(of, after, limit).await
+        self.executor().open_tickets(of, after, limit).await
     }
 
     /// Whose ticket it is: for whoever runs the crib.
     pub async fn owner(&self, ticket: &TicketId) -> Result<Option<Caller>, LedgerError> {
-        self.executor().ledger().owner(ticket).await
+        self.executor().owner(ticket).await
     }
 
     /// What came of a ticket that was redeemed before; see `Executor::redeemed`.
@@ -278,7 +278,8 @@ impl Crib {
     }
 
     /// Answers a parked call: runs it if it was approved, its tool is still the one that was
-    /// asked about, and policy still lets it. `run` numbers the sources of the answer.
+    /// asked about, and policy still lets it. Or answers what a running call asks, which then goes
+    /// on. `run` numbers the sources of the answer.
     pub async fn decide(
         &self,
         caller: &Caller,

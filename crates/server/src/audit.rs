@@ -21,7 +21,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use toolcrib::config::AuditSettings;
 use toolcrib::store::Store;
-use toolcrib::{BoxFuture, Decided, Effect, Fingerprint, LedgerError, Over, ToolOutcome};
+use toolcrib::{
+    BoxFuture, Decided, Effect, Fingerprint, LedgerError, Over, Questioned, ToolOutcome,
+};
 
 pub(crate) use verify::{Broken, Verified, verify};
 use writer::{Fault, Writer};
@@ -93,6 +95,21 @@ impl Audit {
             }
             self.writer.ask(record).await.map_err(LedgerError::new)
         })
+    }
+
+    /// What was asked and answered stands in no record.
+    pub(crate) fn questioned(&self, question: &Questioned<'_>) {
+        self.note(json!({
+            "record": "question",
+            "call": question.key,
+            "tenant": question.caller.tenant,
+            "subject": question.caller.subject,
+            "tool": question.tool.spec.name,
+            "source": question.tool.spec.origin.source,
+            "ticket": question.ticket,
+            "stage": question.stage.as_str(),
+            "decided_by": question.by.map(|by| json!({ "tenant": by.tenant, "subject": by.subject })),
+        }));
     }
 
     pub(crate) fn ended(&self, call: &Over<'_>) {

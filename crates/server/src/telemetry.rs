@@ -18,7 +18,9 @@ use std::time::{Duration, Instant, SystemTime};
 use anyhow::{Context as _, Result, anyhow};
 use toolcrib::config::Config;
 use toolcrib::store::Store;
-use toolcrib::{BoxFuture, CallKey, Decided, LedgerError, Over, Progress, Returned, Witness};
+use toolcrib::{
+    BoxFuture, CallKey, Decided, LedgerError, Over, Progress, Questioned, Returned, Witness,
+};
 
 pub(crate) use figures::Figures;
 pub(crate) use operations::{Failure, Served, Told};
@@ -86,6 +88,12 @@ impl Witness for Telemetry {
         log::call(&call, took);
         if let Some(spans) = &self.spans {
             spans.add(|| Span::of_call(&call, SystemTime::now(), took));
+        }
+    }
+
+    fn questioned(&self, question: Questioned<'_>) {
+        if let Some(audit) = &self.audit {
+            audit.questioned(&question);
         }
     }
 

@@ -288,6 +288,8 @@ fn read(row: &Row<'_>, first: usize) -> rusqlite::Result<Parked> {
         lifetime: written.lifetime,
         call_id: written.call_id,
         wire: written.wire,
+        // The call behind one is gone with its process.
+        question: None,
     })
 }
 

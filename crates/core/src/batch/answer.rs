@@ -10,6 +10,7 @@ use crate::call::Call;
 use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
 use crate::plan::{Plan, PlannedTool};
 use crate::response::{Cited, Debug, Flag, Report, Response};
+use crate::run::Run;
 
 pub(super) fn report(batch: Arc<Batch>, ended: Vec<Ended>) -> Report {
     // The tasks of the batch are over, and most of the time so are their shares of it.
@@ -17,7 +18,7 @@ pub(super) fn report(batch: Arc<Batch>, ended: Vec<Ended>) -> Report {
         Ok(batch) => (batch.plan, batch.calls),
         Err(shared) => (shared.plan.clone(), shared.calls.clone()),
     };
-    let mut numbers = Numbers::after(&plan);
+    let mut numbers = Numbers::after(plan.run());
     let mut responses: Vec<Response> = Vec::with_capacity(calls.len());
     for (call, ended) in calls.into_iter().zip(ended) {
         // A copy always stands behind the call that it copies.
@@ -94,23 +95,29 @@ fn copy(original: &Response, call: Call) -> Response {
 
 /// Numbers sources across the run: a known one keeps its number.
 struct Numbers<'a> {
-    plan: &'a Plan,
+    run: &'a Run,
     fresh: HashMap<String, usize>,
 }
 
 impl<'a> Numbers<'a> {
-    fn after(plan: &'a Plan) -> Self {
-        Self { plan, fresh: HashMap::new() }
+    fn after(run: &'a Run) -> Self {
+        Self { run, fresh: HashMap::new() }
     }
 
     fn cite(&mut self, reference: &crate::content::Reference) -> Cited {
-        let run = self.plan.run();
+        let run = self.run;
         let number = run.number_of(&reference.id).unwrap_or_else(|| {
             let next = run.source_count() + self.fresh.len() + 1;
             *self.fresh.entry(reference.id.clone()).or_insert(next)
         });
         Cited { number: u32::try_from(number).unwrap_or(u32::MAX), reference: reference.clone() }
     }
+}
+
+/// The answer of a call whose batch was answered before, with sources numbered after this run.
+pub(super) fn late(batch: &Batch, position: usize, ended: Ended, run: &Run) -> Response {
+    let call = batch.calls.get(position).cloned().unwrap_or_default();
+    respond(&batch.plan, call, ended, &mut Numbers::after(run))
 }
 
 /// What was recorded of a call, without the call.

@@ -8,14 +8,14 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use futures_util::FutureExt;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::Batch;
+use super::asking::{Asker, Whereabouts};
 use super::late::Running;
 use super::watch::Watch;
 use crate::advice;
-use crate::call::CallKey;
 use crate::catalog::Listed;
 use crate::context::CallContext;
 use crate::effect::Effect;
@@ -37,8 +37,8 @@ pub(super) struct Attempts<'a> {
     backoff: Duration,
     grace: Duration,
     timeout: Duration,
-    /// When whoever waits gives up.
-    deadline: Instant,
+    /// Knows when whoever waits gives up.
+    watch: Arc<Watch>,
 }
 
 /// What came of them.
@@ -67,7 +67,12 @@ enum Stop {
 }
 
 impl<'a> Attempts<'a> {
-    pub(super) fn new(batch: &Batch, tool: &'a Listed, key: CallKey, watch: &Watch) -> Self {
+    pub(super) fn new(
+        batch: &Arc<Batch>,
+        (tool, arguments): (&'a Listed, &Arguments),
+        whereabouts: Whereabouts,
+        watch: &Arc<Watch>,
+    ) -> Self {
         let limits = &batch.gate.limits;
         let timeout = tool.spec.limits.timeout.unwrap_or(limits.timeout);
         let timeout = timeout.min(limits.longest_timeout.unwrap_or(FOREVER));
@@ -80,12 +85,13 @@ impl<'a> Attempts<'a> {
         let is_recorded = witness.is_some() && trace.is_some_and(Trace::is_sampled);
         let context = CallContext {
             caller: Arc::clone(batch.plan.caller()),
-            key,
+            key: whereabouts.2,
             attempt: 0,
             deadline: deadline + late,
             cancel: own.clone(),
             session: batch.plan.session().cloned(),
             host: batch.host.clone(),
+            asker: Asker::of(batch, whereabouts, watch, arguments),
             witness,
             trace,
             trace_state: batch.trace_state.clone(),
@@ -97,7 +103,8 @@ impl<'a> Attempts<'a> {
         let cancel = batch.cancel.clone();
         let (backoff, grace) = (limits.backoff, limits.grace);
         let over = (!reads).then(|| own.drop_guard());
-        Self { tool, context, cancel, over, retries, backoff, grace, timeout, deadline }
+        let watch = Arc::clone(watch);
+        Self { tool, context, cancel, over, retries, backoff, grace, timeout, watch }
     }
 
     pub(super) async fn run(&mut self, arguments: Arguments) -> Tries {
@@ -140,7 +147,7 @@ impl<'a> Attempts<'a> {
     /// `false` if there is no time for another attempt, or nobody waits for it.
     async fn sleep(&self, pause: Duration) -> bool {
         let until = Instant::now() + pause.min(FOREVER);
-        if until >= self.deadline {
+        if self.watch.deadline().is_none_or(|deadline| until >= deadline) {
             return false;
         }
         tokio::select! {
@@ -172,14 +179,13 @@ impl<'a> Attempts<'a> {
     {
         tokio::select! {
             biased;
-            ended = timeout_at(self.deadline, &mut running) => {
-                ended.map_or(Stop::Deadline, Stop::Ended)
-            }
+            ended = &mut running => Stop::Ended(ended),
             () = self.cancel.cancelled() => {
                 // The tool is told; what it still says within the grace counts.
                 self.context.cancel.cancel();
                 timeout(self.grace, &mut running).await.map_or(Stop::Cancelled, Stop::Ended)
             }
+            () = self.watch.overdue() => Stop::Deadline,
         }
     }
 

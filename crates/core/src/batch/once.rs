@@ -2,7 +2,7 @@
 
 use super::record::asked;
 use super::run_one::Ended;
-use super::{Batch, recorded};
+use super::{Batch, Gate, recorded};
 use crate::advice;
 use crate::call::Call;
 use crate::catalog::Listed;
@@ -31,17 +31,24 @@ pub(super) async fn begin(
             moment::reached("key begun");
             Ok(Some(key))
         }
-        Ok(begun) => Err(follow(ledger, &key, begun).await),
+        Ok(Begun::Running) if let Some(asks) = asks(&batch.gate, &key) => Err(asks),
+        Ok(begun) => Err(follow(&batch.gate, &key, begun).await),
         Err(error) => Err(unrecorded(error)),
     }
 }
 
+/// What a call that runs under a key asks a person, if it does.
+pub(super) fn asks(gate: &Gate, key: &OnceKey) -> Option<Box<Ended>> {
+    let pending = ToolOutcome::Pending(gate.asked.under(key)?);
+    Some(Box::new(Ended { replayed: true, ..Ended::unstarted(pending, Vec::new()) }))
+}
+
 /// What was answered before; a call that waited for a person may have an end meanwhile.
-async fn follow(ledger: &dyn Ledger, key: &OnceKey, begun: Begun) -> Box<Ended> {
-    let first = answer(begun);
+async fn follow(gate: &Gate, key: &OnceKey, begun: Begun) -> Box<Ended> {
+    let (ledger, first) = (&*gate.ledger, answer(begun));
     let ToolOutcome::Pending(pending) = &first.outcome else { return first };
     let of_ticket = OnceKey::of_ticket(&key.caller, &pending.ticket);
-    if let Some(decided) = decided(ledger, &of_ticket).await {
+    if let Some(decided) = decided(gate, &of_ticket).await {
         return decided;
     }
     match asked(async { ledger.ticket(&pending.ticket, &key.caller).await }).await {
@@ -50,7 +57,7 @@ async fn follow(ledger: &dyn Ledger, key: &OnceKey, begun: Begun) -> Box<Ended> 
         Err(error) => return unrecorded(error),
     }
     // Somebody may have taken it between the two questions.
-    if let Some(decided) = decided(ledger, &of_ticket).await {
+    if let Some(decided) = decided(gate, &of_ticket).await {
         return decided;
     }
     let denied = ToolOutcome::Denied { reason: "nobody decided about it in time".to_owned() };
@@ -58,9 +65,10 @@ async fn follow(ledger: &dyn Ledger, key: &OnceKey, begun: Begun) -> Box<Ended> 
 }
 
 /// What is on record of a ticket that somebody took.
-async fn decided(ledger: &dyn Ledger, of_ticket: &OnceKey) -> Option<Box<Ended>> {
-    match asked(async { ledger.recorded(of_ticket).await }).await {
+async fn decided(gate: &Gate, of_ticket: &OnceKey) -> Option<Box<Ended>> {
+    match asked(async { gate.ledger.recorded(of_ticket).await }).await {
         Ok(Begun::New) => None,
+        Ok(Begun::Running) if let Some(asks) = asks(gate, of_ticket) => Some(asks),
         Ok(begun) => Some(answer(begun)),
         Err(error) => Some(unrecorded(error)),
     }

@@ -10,6 +10,7 @@ use super::watch::Watched;
 use super::witnessed::Subject;
 use super::{Batch, BatchOptions, Executor, answer};
 use crate::call::{Call, CallKey, RawArguments};
+use crate::host::Unheard;
 use crate::plan::Plan;
 use crate::response::Response;
 use crate::spec::ToolSpec;
@@ -57,6 +58,7 @@ impl Executor {
             order: Order::of([None].into_iter()),
             cancel,
             host: options.host.clone(),
+            unheard: Unheard::PutAway,
             trace: options.trace,
             trace_state: options.trace_state.clone(),
             mark: None,

@@ -44,6 +44,8 @@ enum Form {
     Pending {
         ticket: TicketId,
         reason: String,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        question: Option<Box<Value>>,
     },
 }
 
@@ -57,9 +59,11 @@ pub(super) fn write(ended: &Ended) -> Option<Value> {
             content: error.content.clone(),
         },
         ToolOutcome::Denied { reason } => Form::Denied { reason: reason.clone() },
-        ToolOutcome::Pending(Pending { ticket, reason }) => {
-            Form::Pending { ticket: ticket.clone(), reason: reason.clone() }
-        }
+        ToolOutcome::Pending(Pending { ticket, reason, question }) => Form::Pending {
+            ticket: ticket.clone(),
+            reason: reason.clone(),
+            question: question.clone(),
+        },
     };
     let key = ended.key.map(|key| key.to_string());
     let (whole, repairs) = (ended.whole.clone(), ended.repairs.clone());
@@ -91,7 +95,9 @@ pub(super) fn read(value: Value) -> Ended {
             ToolOutcome::Failed(error)
         }
         Form::Denied { reason } => ToolOutcome::Denied { reason },
-        Form::Pending { ticket, reason } => ToolOutcome::Pending(Pending { ticket, reason }),
+        Form::Pending { ticket, reason, question } => {
+            ToolOutcome::Pending(Pending { ticket, reason, question })
+        }
     };
     Ended {
         key: written.key.as_deref().and_then(CallKey::parse),

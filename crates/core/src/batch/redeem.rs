@@ -10,7 +10,7 @@ use super::order::Order;
 use super::run_one::{Ended, OneCall};
 use super::watch::Watched;
 use super::witnessed::Subject;
-use super::{Batch, BatchOptions, Executor, answer, once, preview};
+use super::{Batch, BatchOptions, Executor, Leash, answer, once, preview};
 use crate::call::{Call, CallKey};
 use crate::caller::Caller;
 use crate::catalog::Catalog;
@@ -48,7 +48,14 @@ impl Executor {
         redemption: Redemption<'_>,
     ) -> Result<Response, TicketError> {
         let Redemption { caller, ticket, decision, run, options } = redemption;
-        self.is_here(ticket, caller).await?;
+        let open = self.is_here(ticket, caller).await?;
+        if let Some(claimed) = self.0.asked.claim(ticket, caller, &decision)? {
+            let by = options.decider.as_deref().unwrap_or(caller);
+            return Ok(claimed.go_on(by, run).await);
+        }
+        if open && matches!(decision, Decision::Answer { .. }) {
+            return Err(TicketError::NoQuestion);
+        }
         let deciding = Deciding {
             executor: self.clone(),
             catalog: Arc::clone(catalog),
@@ -62,13 +69,13 @@ impl Executor {
         decided.unwrap_or_else(|| Err(LedgerError::new("something of ours broke").into()))
     }
 
-    /// Under another profile there is no such ticket, and it stays.
-    async fn is_here(&self, ticket: &TicketId, caller: &Caller) -> Result<(), TicketError> {
-        let seen = self.0.ledger.ticket(ticket, caller).await?;
-        if seen.is_some_and(|parked| parked.profile != self.0.marks.profile) {
+    /// Whether the ticket is open. Under another profile there is no such ticket, and it stays.
+    async fn is_here(&self, ticket: &TicketId, caller: &Caller) -> Result<bool, TicketError> {
+        let seen = self.ticket(ticket, caller).await?;
+        if seen.as_ref().is_some_and(|parked| parked.profile != self.0.marks.profile) {
             return Err(TicketError::Unknown);
         }
-        Ok(())
+        Ok(seen.is_some())
     }
 
     /// What came of a ticket that was redeemed before, for its caller; while the call runs its end
@@ -86,6 +93,9 @@ impl Executor {
             match self.0.ledger.recorded(&key).await? {
                 begun @ (Begun::Ended(_) | Begun::Unknown) => {
                     return Ok(Some(answer::alone(*once::answer(begun))));
+                }
+                Begun::Running if let Some(asks) = once::asks(&self.0, &key) => {
+                    return Ok(Some(answer::alone(*asks)));
                 }
                 Begun::Running if Instant::now() + pause < until => {}
                 Begun::New | Begun::Running | Begun::Conflict => return Ok(None),
@@ -118,16 +128,18 @@ impl Deciding {
         };
         let Parked { tool: name, arguments, call_id, wire, reason, .. } = parked;
         let call = Call { id: call_id, name: name.to_string(), wire, ..Call::default() };
-        let decider = self.options.decider.clone();
+        let (decider, host) = (self.options.decider.clone(), self.options.cancel.clone());
         let decider = decider.unwrap_or_else(|| Arc::new(self.caller.clone()));
+        let leash = Leash::new(&host);
         let batch = Arc::new(Batch {
             bounds: gate.bounds.batch(plan.caller()),
             gate: Arc::clone(&gate),
             plan,
             calls: vec![call],
             order: Order::of([None].into_iter()),
-            cancel: self.options.cancel.child_token(),
+            cancel: leash.batch.clone(),
             host: self.options.host.clone(),
+            unheard: self.options.unheard,
             trace: self.options.trace,
             trace_state: self.options.trace_state.clone(),
             mark: None,
@@ -139,7 +151,7 @@ impl Deciding {
         if approved && let Some(otherwise) = otherwise(&batch, place, &arguments, &reason).await {
             return Err(self.spoilt(otherwise, &keys).await);
         }
-        let ended = self.decided(&batch, place, arguments, keys).await;
+        let ended = leash.hold(self.decided(&batch, place, arguments, keys)).await;
         let mut report = answer::report(batch, vec![ended]);
         let mut response = report.responses.pop().ok_or(TicketError::Used)?;
         response.debug.flags.retain(|flag| *flag != Flag::Forced);
@@ -167,7 +179,7 @@ impl Deciding {
                 once::settle(&*batch.gate.ledger, &keys, &denied).await;
                 denied
             }
-            Decision::Approve => {
+            Decision::Approve | Decision::Answer { .. } => {
                 let (shared, ticket) = (Arc::clone(batch), Some(self.ticket));
                 let repairs = Vec::new();
                 let one = OneCall { batch: shared, position: 0, place, key, repairs, ticket, keys };

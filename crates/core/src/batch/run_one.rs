@@ -69,6 +69,11 @@ impl Ended {
         Self { copy_of: Some(of), ..Self::unstarted(outcome, Vec::new()) }
     }
 
+    /// Whether the call goes on after this answer: it waits for somebody to answer what it asks.
+    pub(super) fn goes_on(&self) -> bool {
+        matches!(&self.outcome, ToolOutcome::Pending(pending) if pending.question.is_some())
+    }
+
     /// Whether the call certainly had no effect and waits for nobody.
     pub(super) fn did_not_run(&self) -> bool {
         let waits = matches!(self.outcome, ToolOutcome::Pending(_));
@@ -91,7 +96,7 @@ pub(super) struct OneCall {
 }
 
 impl OneCall {
-    pub(super) async fn run(mut self, arguments: Arguments, watch: &Watch) -> Ended {
+    pub(super) async fn run(mut self, arguments: Arguments, watch: &Arc<Watch>) -> Ended {
         let batch = Arc::clone(&self.batch);
         let Some((call, tool)) = self.subject(&batch) else {
             return self.ended(failed(ErrorKind::Internal, advice::crashed()));
@@ -117,7 +122,7 @@ impl OneCall {
         call: &Call,
         tool: &Listed,
         arguments: Arguments,
-        watch: &Watch,
+        watch: &Arc<Watch>,
     ) -> Ended {
         let (batch, approved) = (Arc::clone(&self.batch), self.ticket.is_some());
         // A tool that asks for itself is asked about, however lenient the policy is.
@@ -166,7 +171,7 @@ impl OneCall {
                     Err(error) => Err(error),
                 };
                 let outcome = match parked {
-                    Ok(ticket) => ToolOutcome::Pending(Pending { ticket, reason }),
+                    Ok(ticket) => ToolOutcome::Pending(Pending { ticket, reason, question: None }),
                     Err(error) => once::unrecorded(error).outcome,
                 };
                 self.ended(outcome)
@@ -205,7 +210,7 @@ impl OneCall {
         call: &Call,
         tool: &Listed,
         arguments: Arguments,
-        watch: &Watch,
+        watch: &Arc<Watch>,
     ) -> Ended {
         let ledger = &self.batch.gate.ledger;
         let keys = self.begun_under(watch);
@@ -221,7 +226,9 @@ impl OneCall {
         moment::reached("dispatched");
         let mut tries = match place {
             Ok(_place) => {
-                let mut attempts = Attempts::new(&self.batch, tool, self.key, watch);
+                let whereabouts = (self.position, self.place, self.key);
+                let mut attempts =
+                    Attempts::new(&self.batch, (tool, &arguments), whereabouts, watch);
                 attempts.run(arguments).await
             }
             Err(outcome) => Tries::none(outcome),
@@ -348,8 +355,20 @@ async fn park(
         // Whoever inquires waits with it.
         return Ok(ticket);
     }
-    let parked = Parked {
-        ticket: ticket.clone(),
+    let parked = parked(batch, call, tool, arguments, (ticket.clone(), reason));
+    asked(async { batch.gate.ledger.park(parked).await }).await.map(|()| ticket)
+}
+
+/// A call as it is kept under a ticket.
+pub(super) fn parked(
+    batch: &Batch,
+    call: &Call,
+    tool: &Listed,
+    arguments: Arguments,
+    (ticket, reason): (TicketId, String),
+) -> Parked {
+    Parked {
+        ticket,
         caller: batch.plan.caller().as_ref().clone(),
         tool: tool.spec.name.clone(),
         source: tool.spec.origin.source.clone(),
@@ -363,6 +382,6 @@ async fn park(
         lifetime: batch.gate.limits.ticket_lifetime,
         call_id: call.id.clone(),
         wire: call.wire.clone(),
-    };
-    asked(async { batch.gate.ledger.park(parked).await }).await.map(|()| ticket)
+        question: None,
+    }
 }

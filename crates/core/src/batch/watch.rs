@@ -10,17 +10,18 @@ use std::time::{Duration, SystemTime};
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::going_on::GoingOn;
 use super::record::asked;
 use super::run_one::{Ended, OneCall};
-use super::{Batch, once, plainly};
+use super::standing::Standing;
+use super::{Batch, once, plainly, recorded};
 use crate::BoxFuture;
 use crate::advice;
 use crate::call::CallKey;
 use crate::effect::Effect;
-use crate::ledger::{Ending, OnceKey};
+use crate::ledger::{Ending, KeyEnd, OnceKey};
 use crate::limits::FOREVER;
 use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
 use crate::tool::Arguments;
@@ -35,6 +36,8 @@ pub(super) struct Watch {
     /// When the call must have ended; set when it starts to run.
     deadline: OnceLock<Instant>,
     settled: AtomicBool,
+    /// What it asks a person, for which its deadline stands still.
+    pub(super) standing: Standing,
     /// Whoever waited has ended it and answers in its place.
     given_up: AtomicBool,
     /// Under which its answer is to be recorded.
@@ -50,6 +53,22 @@ impl Watch {
     pub(super) fn starts(&self, deadline: Instant) {
         // A call starts once; a second start would be ours to ignore.
         let _ = self.deadline.set(deadline);
+    }
+
+    /// When the call must have ended; `None`: it has not started, or its time stands still.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        Some(*self.deadline.get()? + self.standing.stood()?)
+    }
+
+    /// Resolves when the deadline of a call that has started is over.
+    pub(super) async fn overdue(&self) {
+        loop {
+            match self.deadline() {
+                Some(deadline) if deadline <= Instant::now() => return,
+                Some(deadline) => sleep_until(deadline).await,
+                None => self.standing.goes_on().await,
+            }
+        }
     }
 
     /// Whoever ends the call records its answer under these.
@@ -84,6 +103,23 @@ impl Watch {
         if !ended.replayed && !self.told.swap(true, Ordering::AcqRel) {
             batch.tell_end(place, ended, self.decided.load(Ordering::Acquire), self.trace);
         }
+    }
+
+    /// Tells those who answered what it asked how it ended.
+    async fn ends(&self, batch: &Batch, ended: &Ended) {
+        let tickets = self.standing.tickets();
+        if tickets.is_empty() {
+            return;
+        }
+        let (caller, end) = (batch.plan.caller(), recorded::write(ended));
+        for ticket in &tickets {
+            let later = recorded::brief(ended);
+            let told = end.clone().map_or(KeyEnd::Lost, |now| KeyEnd::Told { now, later });
+            let key = OnceKey::of_ticket(caller, ticket);
+            // What cannot be written now is owed.
+            let _ = asked(async { batch.gate.ledger.settle(&key, told).await }).await;
+        }
+        self.standing.ends(end.unwrap_or_default());
     }
 
     fn is_settled(&self) -> bool {
@@ -124,6 +160,7 @@ impl Watched {
                 let _done = batch.order.done_guard(position);
                 let ended = one.run(arguments, &watch).await;
                 watch.tell(&batch, (position, key), &ended);
+                watch.ends(&batch, &ended).await;
                 ended
             }
         });
@@ -135,15 +172,45 @@ impl Watched {
         Self { work, one: Watching { watch, position, place, key, began: SystemTime::now() } }
     }
 
-    pub(super) async fn end(self, batch: &Batch) -> Ended {
-        match self.work {
+    /// How it ended, or that it goes on and asks a person.
+    pub(super) async fn end(self, batch: &Arc<Batch>) -> Ended {
+        let Self { work, one } = self;
+        let (watch, position) = (Arc::clone(&one.watch), one.position);
+        let (place, key) = (Some(one.place), Some(one.key));
+        let pending = match work {
             // Both are large, and neither is the usual end of a call that is alone.
-            Work::Task(task) => Box::pin(self.one.end(task, batch)).await,
-            Work::Here(here) => match here.await {
-                Some(ended) => ended,
-                None => Box::pin(self.one.broke(batch)).await,
+            Work::Task(task) => {
+                let shared = Arc::clone(batch);
+                let mut ending = Box::pin(async move { one.end(task, &shared).await });
+                tokio::select! {
+                    biased;
+                    ended = &mut ending => return ended,
+                    pending = watch.standing.asking() => {
+                        tokio::spawn(ending);
+                        pending
+                    }
+                }
+            }
+            Work::Here(mut here) => tokio::select! {
+                biased;
+                ended = &mut here => match ended {
+                    Some(ended) => return ended,
+                    None => return Box::pin(one.broke(batch)).await,
+                },
+                pending = watch.standing.asking() => {
+                    let shared = Arc::clone(batch);
+                    tokio::spawn(async move {
+                        if here.await.is_none() {
+                            one.broke(&shared).await;
+                        }
+                    });
+                    pending
+                }
             },
-        }
+        };
+        // Those behind it do not wait for a person.
+        drop(batch.order.done_guard(position));
+        Ended { place, key, ..Ended::unstarted(ToolOutcome::Pending(pending), Vec::new()) }
     }
 }
 
@@ -151,14 +218,16 @@ impl Watching {
     async fn end(self, mut task: JoinHandle<Ended>, batch: &Batch) -> Ended {
         loop {
             let grace = batch.gate.limits.grace.min(FOREVER) + SLACK;
-            let last = self.watch.deadline.get().map(|at| *at + grace);
+            // Of one whose time stands still it is not known yet.
+            let last = || self.watch.deadline().map(|at| at + grace);
             // A tool that has answered is waited for, however long its record takes.
-            let last = last.filter(|_| !self.watch.is_settled());
+            let is_settled = self.watch.is_settled();
+            let until = last().filter(|_| !is_settled);
             let look_again = Instant::now() + Duration::from_secs(1);
-            match timeout_at(last.unwrap_or(look_again), &mut task).await {
+            match timeout_at(until.unwrap_or(look_again), &mut task).await {
                 Ok(Ok(ended)) => return ended,
                 Ok(Err(_)) => return self.broke(batch).await,
-                Err(_) if last.is_some() && self.watch.settle() => {
+                Err(_) if until.is_some() && until == last() && self.watch.settle() => {
                     let what = "the tool holds on to its thread and does not answer";
                     task.abort();
                     return self.cut_off(batch, what, true).await;
@@ -205,6 +274,7 @@ impl Watching {
             ..Ended::unstarted(ToolOutcome::Failed(error), Vec::new())
         };
         self.watch.tell(batch, (self.position, self.key), &ended);
+        self.watch.ends(batch, &ended).await;
         if first {
             once::settle(&*batch.gate.ledger, self.watch.keys(), &ended).await;
         }

@@ -50,7 +50,8 @@ impl Executor {
         }
         let ticket = pending.ticket;
         let (word, error) = match said {
-            Ok(Decision::Approve) => (Word::Yes(ticket), None),
+            // A consent has no fields but its yes.
+            Ok(Decision::Approve | Decision::Answer { .. }) => (Word::Yes(ticket), None),
             Ok(Decision::Deny { reason }) => (Word::No(ticket, reason), None),
             Err(undecided) => (Word::No(ticket, undecided.why.to_owned()), Some(undecided.error)),
         };
@@ -74,7 +75,7 @@ impl Executor {
         let wish = |to| Wish::Follow(uri.clone(), Mutex::new(to));
         let was = found.clone();
         let response = self.look(visitor, found, wish(Some(to)), (Word::Unasked, &options)).await?;
-        if let ToolOutcome::Pending(Pending { ticket, reason }) = response.outcome {
+        if let ToolOutcome::Pending(Pending { ticket, reason, .. }) = response.outcome {
             let word = Word::No(ticket, "what is asked for is not asked about".to_owned());
             self.look(visitor, was, wish(None), (word, &options)).await?;
             return Err(refused(&advice::not_asked_about(&reason)));

@@ -216,8 +216,11 @@ pub(crate) fn report() -> Report {
     cited.repairs.push("read \"1\" as a number".to_owned());
     let mut copy = response("b", "add", done(json!(3)));
     copy.duplicate_of = Some("a".to_owned());
-    let pending =
-        Pending { ticket: TicketId::claimed("t_1"), reason: "it deletes files".to_owned() };
+    let pending = Pending {
+        ticket: TicketId::claimed("t_1"),
+        reason: "it deletes files".to_owned(),
+        question: None,
+    };
     Report {
         responses: vec![
             response("a", "add", done(json!(3))),

@@ -110,7 +110,7 @@ fn left(lifetime: Duration) -> String {
 /// Those of this caller that this view of the crib made.
 async fn open(desk: &Desk, caller: &Caller) -> Result<Vec<Parked>, ToolError> {
     let executor = desk.executor();
-    let open = executor.ledger().parked(caller).await.map_err(|error| {
+    let open = executor.tickets(caller).await.map_err(|error| {
         let told = "the waiting calls cannot be looked up now: try again later";
         ToolError::new(ErrorKind::Unavailable, told).because(error)
     })?;

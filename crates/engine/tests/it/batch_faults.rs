@@ -58,7 +58,7 @@ async fn a_call_that_goes_on_elsewhere_is_not_recorded_as_never_executed() {
     let remote = raw_tool(spec("remote", Effect::Read), |_, _| async {
         let ticket = toolcrib_core::TicketId::claimed("task-7");
         let reason = "it works on it".to_owned();
-        ToolOutcome::Pending(toolcrib_core::Pending { ticket, reason })
+        ToolOutcome::Pending(toolcrib_core::Pending { ticket, reason, question: None })
     });
     let crib = Crib::builder()
         .policy(AllowAll)

@@ -25,6 +25,7 @@ mod of_one_source;
 mod plan;
 mod plan_properties;
 mod previews;
+mod questions;
 mod reading;
 mod rules;
 mod tickets;

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use toolcrib_core::{
     Ask, BatchOptions, Call, Decision, ErrorKind, Parked, Pending, Plan, Question, RawArguments,
-    Response, TicketError, TicketId, ToolOutcome, Trace, TraceState, canonical,
+    Response, TicketError, TicketId, ToolOutcome, Trace, TraceState, Unheard, canonical,
 };
 
 use super::approval;
@@ -150,17 +150,25 @@ impl Calling {
         // Who goes away and comes back with the key finds the answer.
         let hold = if key.is_some() { Hold::OnItsOwn } else { Hold::WithItsClient };
         let call = Call { key, again, ..Call::new(id, self.tool.as_str(), arguments) };
+        let unheard = self.unheard();
         let house = &self.room.house;
         Ok(Running::start(self.visit.clone(), &self.line.client, hold, |options| {
             let mark = Some(Arc::clone(&self.visit.digest));
             let trace_state = self.trace_state.clone();
-            let options = BatchOptions { trace: self.trace, trace_state, mark, ..options };
+            let options = BatchOptions { trace: self.trace, trace_state, mark, unheard, ..options };
             let profile = self.visit.profile.as_deref();
             let report = house.run(self.plan.clone(), profile, vec![call], options);
             Box::pin(async move {
                 End::of_call(report.await.responses.pop().ok_or(TicketError::Unknown))
             })
         }))
+    }
+
+    /// A door that stands for one server passes on what its client can answer, and no more.
+    fn unheard(&self) -> Unheard {
+        let asks = self.line.client.can_answer(Question::Form);
+        let stands_for_one = || self.room.house.sole(self.visit.profile.as_deref()).is_some();
+        if !asks && stands_for_one() { Unheard::PutAway } else { Unheard::Ticket }
     }
 
     /// The client comes back with what it was asked for.
@@ -271,8 +279,8 @@ impl Calling {
             ToolOutcome::Failed(_) if self.line.client.can_answer(Question::Form) => {
                 let Some(ticket) = held_back(response) else { return self.told(response) };
                 let parked = self.telling().parked(&ticket).await.ok().flatten();
-                let Some(Parked { reason, .. }) = parked else { return self.told(response) };
-                Box::pin(self.pending(Pending { ticket, reason }, response)).await
+                let Some(parked) = parked else { return self.told(response) };
+                Box::pin(self.pending(waiting(parked), response)).await
             }
             ToolOutcome::Done(_) | ToolOutcome::Failed(_) | ToolOutcome::Denied { .. } => {
                 self.told(response)
@@ -308,8 +316,7 @@ impl Calling {
         let (ticket, is_over) = self.room.awaited.of(session, &self.visit)?;
         let (caller, telling) = (&self.visit.caller, self.telling());
         if let Some(parked) = telling.parked(&ticket).await.ok().flatten() {
-            let pending = Pending { ticket, reason: parked.reason };
-            return Some(Ok(Answer::Result(telling.awaited(&pending, command))));
+            return Some(Ok(Answer::Result(telling.awaited(&waiting(parked), command))));
         }
         let redeemed = self.room.house.redeemed(caller, &ticket).await;
         if redeemed.is_none() && !is_over {
@@ -317,7 +324,14 @@ impl Calling {
             return Some(Ok(Answer::Result(refusal(&under_way(&ticket), &self.line.client))));
         }
         self.room.awaited.forget(&ticket);
-        redeemed.map(|response| self.told(&response))
+        let response = redeemed?;
+        Some(match &response.outcome {
+            // It goes on, and asks something else.
+            ToolOutcome::Pending(pending) => self.leave_to_person(pending, &response).await,
+            ToolOutcome::Done(_) | ToolOutcome::Failed(_) | ToolOutcome::Denied { .. } => {
+                self.told(&response)
+            }
+        })
     }
 
     /// By which command a person decides about this call, and the conversation that it is of. A call
@@ -348,7 +362,8 @@ impl Calling {
                 return Err(ErrorData::internal_error("the call was cancelled", None));
             }
         };
-        match answer.ok().as_ref().and_then(approval::decision) {
+        let decision = answer.ok().and_then(|answer| approval::decision(&pending, &answer));
+        match decision {
             Some(decision) => self.redeem(pending.ticket, decision).await,
             None => self.told(response),
         }
@@ -363,17 +378,17 @@ impl Calling {
     /// What came of the question about a ticket. The ledger knows whose it is, and that it is
     /// good for one run.
     async fn decided(&self, ticket: TicketId, answer: Option<&Value>) -> Answered {
-        let decision = answer.and_then(approval::decision);
-        let parked = match (self.telling().parked(&ticket).await, decision) {
-            // The state says what its client wants it to say: the ticket knows what it is for.
-            (Ok(Some(parked)), _) if parked.mark.as_ref() != Some(&self.visit.digest) => {
-                return Err(stale());
-            }
-            (Ok(_), Some(decision)) => return self.redeem(ticket, decision).await,
-            (Ok(Some(parked)), None) => parked,
-            (Ok(None) | Err(_), _) => return Err(stale()),
-        };
-        let pending = Pending { ticket, reason: parked.reason.clone() };
+        let parked = self.telling().parked(&ticket).await.map_err(|_| stale())?;
+        // The state says what its client wants it to say: the ticket knows what it is for.
+        if parked.as_ref().is_some_and(|parked| parked.mark.as_ref() != Some(&self.visit.digest)) {
+            return Err(stale());
+        }
+        let used = || Pending { ticket, reason: String::new(), question: None };
+        let pending = parked.clone().map_or_else(used, waiting);
+        if let Some(decision) = answer.and_then(|answer| approval::decision(&pending, answer)) {
+            return self.redeem(pending.ticket, decision).await;
+        }
+        let parked = parked.ok_or_else(stale)?;
         if answer.is_none() {
             let form = approval::form(&self.tool, &pending, Some(&parked));
             return Ok(self.ask_back(&pending.ticket, &form));
@@ -391,6 +406,12 @@ impl Calling {
         let Self { plan, visit, tool, .. } = self;
         Telling { house: &self.room.house, client: &self.line.client, plan, visit, tool }
     }
+}
+
+/// What waits under a ticket.
+fn waiting(parked: Parked) -> Pending {
+    let Parked { ticket, reason, question, .. } = parked;
+    Pending { ticket, reason, question }
 }
 
 /// The ticket by which a person can let a call run that was held back, since one like it may have

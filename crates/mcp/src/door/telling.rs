@@ -96,6 +96,14 @@ impl Telling<'_> {
 
 /// What a model reads of a question that a person put away without an answer.
 pub(super) fn undecided(pending: &Pending) -> String {
+    if pending.question.is_some() {
+        return format!(
+            "Waiting for an answer of the user: {}. Nobody answered. The call has begun and goes on \
+             when a person has; the question is kept under the ticket `{}`. Do not call it again: \
+             tell the user what is asked",
+            pending.reason, pending.ticket
+        );
+    }
     format!(
         "Waiting for approval: {}. Nobody decided. The call has not run; it is kept under the \
          ticket `{}`. Do not call it again: tell the user what you are waiting for",
@@ -104,7 +112,17 @@ pub(super) fn undecided(pending: &Pending) -> String {
 }
 
 /// What a model reads whose client can ask nobody.
-fn to_be_decided(Pending { reason, ticket }: &Pending, command: &str) -> String {
+fn to_be_decided(pending: &Pending, command: &str) -> String {
+    let Pending { reason, ticket, question } = pending;
+    if question.is_some() {
+        return format!(
+            "Waiting for an answer of the user: {reason}. The call has begun and goes on when they \
+             have answered; the question is kept under the ticket `{ticket}`. Tell the user to \
+             answer in a terminal of this machine, by `{command} answer {ticket} FIELD=VALUE` or \
+             `{command} deny {ticket}`; do not do that yourself. Once the user has answered, make \
+             the same call again: it tells what came of it, and runs nothing a second time"
+        );
+    }
     format!(
         "Waiting for approval: {reason}. The call has not run yet; it is kept under the ticket \
          `{ticket}`. Tell the user to decide in a terminal of this machine, by `{command} approve \

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use toolcrib_core::{
     Ask, BatchOptions, BoxFuture, CallKey, Caller, ErrorKind, Host, LogEntry, LogLevel, Progress,
-    Question, Request, Unanswered,
+    Question, Request, Unanswered, Unheard,
 };
 use toolcrib_engine::Crib;
 
@@ -66,7 +66,7 @@ impl Listener {
 
 async fn heard_by(crib: &Crib, host: &Arc<Listener>, name: &str, arguments: Value) -> String {
     let host = Some(Arc::clone(host) as Arc<dyn Host>);
-    let options = BatchOptions { host, ..BatchOptions::default() };
+    let options = BatchOptions { host, unheard: Unheard::PutAway, ..BatchOptions::default() };
     run_with(crib, name, arguments, options).await.text()
 }
 

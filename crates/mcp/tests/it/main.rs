@@ -20,5 +20,6 @@ mod lists;
 mod oldest;
 mod over_http;
 mod peers;
+mod questions;
 mod sharing;
 mod support;

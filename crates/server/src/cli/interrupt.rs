@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use tokio::runtime::Runtime;
 use tokio::signal::ctrl_c;
-use toolcrib::{BatchOptions, Host};
+use toolcrib::{BatchOptions, Host, Unheard};
 
 use super::host::Terminal;
 use super::output::Output;
@@ -47,7 +47,9 @@ pub(super) fn interruptible<T, F: Future<Output = T>>(
 ) -> Result<Finished<T>> {
     runtime.block_on(async {
         let host: Arc<dyn Host> = Arc::new(Terminal::new(output.clone(), asker));
-        let options = BatchOptions { host: Some(host), ..BatchOptions::default() };
+        // A ticket would end with this command.
+        let unheard = Unheard::PutAway;
+        let options = BatchOptions { host: Some(host), unheard, ..BatchOptions::default() };
         let cancel = options.cancel.clone();
         let mut working = pin!(work(options));
         let mut told = pin!(told_to_end());

@@ -176,6 +176,7 @@ fn response() -> Value {
         ("structured", about(json!({}), "What the tool gave as data.")),
         ("parts", about(list(&anything()), "All of what it gave, where that is not text alone.")),
         ("ticket", about(text(), "Of a call that waits: what it waits under.")),
+        ("question", question()),
         ("duplicate_of", about(text(), "The call of this batch that ran for this one, too.")),
         ("repairs", about(list(&text()), "What was put right in the arguments.")),
         ("checks", list(&text())),
@@ -259,8 +260,14 @@ fn paged(page: Value) -> Value {
     with(page, &[("cursor", about(text(), "There is more: ask again with this cursor."))])
 }
 
+/// What a running call asks a person for.
+fn question() -> Value {
+    let form = object(&[("message", text()), ("requestedSchema", anything())]);
+    about(form, "What a call asks that runs already: it is answered by `content`.")
+}
+
 pub(crate) fn ticket() -> Value {
-    object(&[
+    let ticket = object(&[
         ("ticket", text()),
         ("tenant", text()),
         ("caller", text()),
@@ -274,7 +281,8 @@ pub(crate) fn ticket() -> Value {
         ("profile", text_or_null()),
         ("call_id", text()),
         ("lifetime_seconds", count()),
-    ])
+    ]);
+    with(ticket, &[("question", question())])
 }
 
 pub(crate) fn tickets() -> Value {

@@ -104,20 +104,30 @@ pub(crate) static ROUTES: &[Route] = &[
     delete("/v1/calls/{id}", "cancel_calls", calls::stop, "Cancel a batch that runs now.")
         .answers(schemas::batch)
         .problems(&[UnknownCall]),
-    get("/v1/tickets", "list_tickets", tickets::list, "List the calls that wait for approval.")
-        .query(&[
-            limit(tickets::LARGEST_PAGE),
-            text("cursor", "Where the page before ended: its `cursor`."),
-        ])
-        .answers(schemas::tickets)
-        .problems(&[InvalidQuery, UnknownCursor]),
+    get(
+        "/v1/tickets",
+        "list_tickets",
+        tickets::list,
+        "List the calls that wait for approval, or for an answer.",
+    )
+    .query(&[
+        limit(tickets::LARGEST_PAGE),
+        text("cursor", "Where the page before ended: its `cursor`."),
+    ])
+    .answers(schemas::tickets)
+    .problems(&[InvalidQuery, UnknownCursor]),
     get("/v1/tickets/{id}", "show_ticket", tickets::show, "Show a waiting call with all of it.")
         .answers(schemas::ticket)
         .problems(&[UnknownTicket]),
-    post("/v1/tickets/{id}", "decide_ticket", tickets::decide, "Approve or deny a waiting call.")
-        .body(schemas::of::<tickets::TicketBody>)
-        .answers(schemas::decided)
-        .problems(&[UnknownProfile, UnknownTicket, TicketRefused]),
+    post(
+        "/v1/tickets/{id}",
+        "decide_ticket",
+        tickets::decide,
+        "Approve or deny a waiting call, or answer it.",
+    )
+    .body(schemas::of::<tickets::TicketBody>)
+    .answers(schemas::decided)
+    .problems(&[UnknownProfile, UnknownTicket, TicketRefused]),
     get("/v1/results/{handle}", "read_result", results::read, "Read a large result in pieces.")
         .query(&[
             number("offset", "Letters to pass over.", (0, u32::MAX as usize)),

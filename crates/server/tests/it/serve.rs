@@ -40,6 +40,7 @@ mod operations;
 mod oracle;
 mod places;
 mod plans;
+mod questions;
 mod record;
 mod refusals;
 mod remote;

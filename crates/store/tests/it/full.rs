@@ -39,6 +39,7 @@ fn parked() -> Parked {
         lifetime: Duration::from_mins(10),
         call_id: "1".into(),
         wire: Wire::default(),
+        question: None,
     }
 }
 

@@ -206,6 +206,7 @@ proptest! {
             lifetime: LONG,
             call_id: "1".into(),
             wire: Wire::default(),
+            question: None,
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let claimed = runtime.block_on(async {

@@ -19,6 +19,8 @@ use crate::door::telling::undecided;
 
 /// How long a ticket is waited for of which the record says nothing.
 const UNREAD: Duration = Duration::from_mins(5);
+/// How often it is looked whether a call has ended whose question has expired.
+const AGAIN: Duration = Duration::from_secs(1);
 /// Why a call whose ticket nobody cared about does not run.
 const LATE: &str = "nobody decided in time";
 /// Beyond what anybody waits for.
@@ -123,12 +125,16 @@ impl Parking<'_> {
         let Self { case, task, pending } = self;
         let parked = case.telling().parked(&pending.ticket).await.ok().flatten();
         let lasts = parked.as_ref().map_or(UNREAD, |parked| parked.lifetime).min(FOREVER);
-        let until = Instant::now() + lasts;
+        let mut until = Instant::now() + lasts;
         let ticket = &pending.ticket;
         let reason = approval::shown(&pending.reason);
-        let by = case.decides.map(|command| format!("; decide by `{command} approve {ticket}`"));
+        let (what, how) = match &pending.question {
+            Some(_) => ("an answer", format!("answer {ticket} FIELD=VALUE")),
+            None => ("approval", format!("approve {ticket}")),
+        };
+        let by = case.decides.map(|command| format!("; decide by `{command} {how}`"));
         let by = by.unwrap_or_default();
-        task.says(Some(format!("Waiting for approval: {reason}. Its ticket is `{ticket}`{by}")));
+        task.says(Some(format!("Waiting for {what}: {reason}. Its ticket is `{ticket}`{by}")));
         let asks = case.client.can_answer(Question::Form);
         let form = asks.then(|| approval::form(&case.tool, pending, parked.as_ref()));
         let mut decided = form.map(|form| task.asks_approval(&form));
@@ -142,11 +148,15 @@ impl Parking<'_> {
                     None => continue,
                 },
                 () = task.asked() => {}
+                // A call that nobody answered ends by itself.
+                () = sleep_until(until), if pending.question.is_some() => {
+                    until = Instant::now() + AGAIN;
+                }
                 // The record knows whether it has expired or somebody has used it.
                 () = sleep_until(until) => return Next::Stage(Stage::Running(self.deny(LATE))),
             }
-            if let Some(end) = self.look(&mut is_taken).await {
-                return Next::End(end);
+            if let Some(next) = self.look(&mut is_taken).await {
+                return next;
             }
         }
     }
@@ -155,7 +165,7 @@ impl Parking<'_> {
         let Self { case, task, pending } = self;
         let Decided { caller, answer } = decided;
         task.says(None);
-        match approval::decision(&answer) {
+        match approval::decision(pending, &answer) {
             Some(decision) => {
                 let ticket = pending.ticket.clone();
                 let running = case.telling().redeem(caller, ticket, decision, case.trace);
@@ -166,7 +176,7 @@ impl Parking<'_> {
     }
 
     /// What came of the ticket, if somebody decided about it who did not come by this task.
-    async fn look(&self, is_taken: &mut bool) -> Option<TaskEnd> {
+    async fn look(&self, is_taken: &mut bool) -> Option<Next> {
         let Self { case, task, pending } = self;
         // A record that cannot be read now says nothing.
         if !matches!(case.telling().parked(&pending.ticket).await, Ok(None)) {
@@ -177,7 +187,7 @@ impl Parking<'_> {
             task.says(None);
         }
         let redeemed = case.house.redeemed(&case.visit.caller, &pending.ticket).await;
-        redeemed.map(|response| told(case, &response))
+        redeemed.map(|response| ended(case, task, Ok(response)))
     }
 
     fn deny(&self, reason: &str) -> Running {

@@ -57,7 +57,7 @@ pub(crate) async fn families(house: &House) -> Vec<Family> {
     let lost = log::lost();
     let about = "Lines of the log that nobody took.";
     families.push(Family::counter("toolcrib.log.lost", about).count(&[], lost));
-    if let Some(open) = house.live.crib().executor().ledger().waiting().await {
+    if let Some(open) = house.live.crib().executor().waiting().await {
         let about = "Calls that wait for approval.";
         families.push(Family::gauge("toolcrib.tickets.open", about).count(&[], open));
     }

@@ -1,4 +1,4 @@
-//! `/v1/tickets`: the calls that wait for a person.
+//! `/v1/tickets`: the calls that wait for a person, to run or to go on.
 
 use std::time::Duration;
 
@@ -28,6 +28,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[serde(deny_unknown_fields)]
 pub(crate) struct TicketBody {
     decision: Word,
+    /// What a call asks for that runs already: the fields of its question, filled in.
+    #[schemars(extend("type" = "object"))]
+    content: Option<Value>,
     /// Why not; the model is told.
     reason: Option<String>,
     /// The profile that the call was made under: under another one there is no such ticket.
@@ -47,8 +50,9 @@ pub(crate) struct TicketBody {
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Word {
-    /// Runs the call as it was made.
+    /// Runs the call as it was made, or answers what it asks.
     Approve,
+    /// Refuses the call, or an answer to it.
     Deny,
 }
 
@@ -127,7 +131,8 @@ fn in_short(parked: Parked) -> Value {
 }
 
 fn shown(parked: Parked) -> Value {
-    json!({
+    let question = parked.question;
+    let mut row = json!({
         "ticket": parked.ticket,
         "tenant": parked.caller.tenant,
         "caller": parked.caller.subject,
@@ -141,7 +146,11 @@ fn shown(parked: Parked) -> Value {
         "profile": parked.profile,
         "call_id": parked.call_id,
         "lifetime_seconds": parked.lifetime.as_secs(),
-    })
+    });
+    if let (Some(question), Value::Object(fields)) = (question, &mut row) {
+        fields.insert("question".to_owned(), *question);
+    }
+    row
 }
 
 pub(crate) fn decide(asked: Asked) -> Answered {
@@ -151,11 +160,16 @@ pub(crate) fn decide(asked: Asked) -> Answered {
         let ticket = TicketId::claimed(asked.segment());
         let (owner, parked) = waiting(&asked, &ticket).await?;
         let crib = room_of(&asked, &body, parked)?;
-        let decision = match body.decision {
-            Word::Approve => Decision::Approve,
-            Word::Deny => Decision::Deny {
+        let decision = match (body.decision, body.content) {
+            (Word::Approve, None) => Decision::Approve,
+            (Word::Approve, Some(content)) => Decision::Answer { content },
+            (Word::Deny, None) => Decision::Deny {
                 reason: body.reason.unwrap_or_else(|| "a person said no".to_owned()),
             },
+            (Word::Deny, Some(_)) => {
+                let detail = "`content` means nothing beside `deny`: leave it out, or `approve`";
+                return Err(Problem::new(Kind::InvalidBody, detail));
+            }
         };
         let run = body.run.unwrap_or_default();
         // A ticket is good for one run: who goes away meanwhile does not spoil it.
@@ -246,7 +260,9 @@ fn used(recorded: Option<&Response>, caller: &Caller) -> Problem {
 fn refused(error: &TicketError) -> Problem {
     let kind = match error {
         TicketError::Unknown => Kind::UnknownTicket,
+        TicketError::Unfit(_) => Kind::InvalidBody,
         TicketError::Expired
+        | TicketError::NoQuestion
         | TicketError::Used
         | TicketError::Changed(_)
         | TicketError::Otherwise { .. } => Kind::TicketRefused,
