@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub use toolcrib_child::{Limits as ProgramLimits, RestartBounds};
-use toolcrib_core::{Secret, Secrets};
+use toolcrib_core::{Secret, Secrets, Unheard};
 use toolcrib_egress::Network;
 use url::Url;
 
@@ -29,6 +29,8 @@ pub struct ServerSettings {
     pub poll: Option<Duration>,
     /// Stops the server after it was idle this long; the next call starts it again.
     pub idle_stop: Option<Duration>,
+    /// What becomes of its forms whose caller's host can put them to nobody.
+    pub questions: Unheard,
     /// Whether what the server says about itself goes into the system prompt.
     pub instructions: bool,
 }
@@ -164,6 +166,7 @@ impl ServerSettings {
             restarts: RestartBounds::default(),
             poll: None,
             idle_stop: None,
+            questions: Unheard::default(),
             instructions: true,
         }
     }

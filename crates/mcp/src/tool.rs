@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use toolcrib_core::{Arguments, BoxFuture, CallContext, Effect, Tool, ToolOutcome, ToolSpec};
+use toolcrib_core::{
+    Arguments, BoxFuture, CallContext, Effect, Tool, ToolOutcome, ToolSpec, Unheard,
+};
 
 use crate::call::Asked;
 use crate::pool::Pool;
@@ -33,6 +35,14 @@ impl Tool for Foreign {
         context: &'a CallContext,
     ) -> BoxFuture<'a, ToolOutcome> {
         Box::pin(async move {
+            let alone;
+            let context = match self.pool.settings().questions {
+                Unheard::Ticket => context,
+                Unheard::PutAway => {
+                    alone = context.asking_host_alone();
+                    &alone
+                }
+            };
             let called = async {
                 let upstream = self.pool.upstream(context).await?;
                 upstream.call(Asked::tool(&self.name, arguments), context).await?.outcome()

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use toolcrib_core::Unheard;
 use toolcrib_mcp::{
     Authorization, Era, HttpSettings, OAuthSettings, ProgramLimits, RestartBounds, ServerBounds,
     ServerSettings, Share, StdioSettings, Timeouts, Transport,
@@ -75,6 +76,10 @@ impl Check<'_, '_, '_> {
             restarts: self.restart_bounds(&raw.limits, &place.key("limits")),
             poll,
             idle_stop,
+            questions: match raw.questions {
+                Some(raw::Questions::Cancel) => Unheard::PutAway,
+                Some(raw::Questions::Ticket) | None => Unheard::Ticket,
+            },
             instructions: raw.instructions.unwrap_or(true),
             ..ServerSettings::new(transport?)
         };

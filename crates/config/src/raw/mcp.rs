@@ -48,6 +48,10 @@ pub(crate) struct Mcp {
     pub(crate) poll: Option<PauseText>,
     /// Stops a server that was idle for this long; the next call starts it again.
     pub(crate) idle_stop: Option<PauseText>,
+    /// What becomes of a form that the server asks for while a call runs, where whoever made the call
+    /// cannot be asked: a `ticket` waits for a person, or the server is told `cancel`. `ticket` if
+    /// not set.
+    pub(crate) questions: Option<Questions>,
     /// Whether what the server says about itself goes into the system prompt. `true` if not set.
     pub(crate) instructions: Option<bool>,
 }
@@ -92,6 +96,13 @@ pub(crate) enum Share {
     Shared,
     Session,
     Caller,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Questions {
+    Ticket,
+    Cancel,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]

@@ -3,8 +3,10 @@
 use serde_json::{Value, json};
 use toolcrib_core::{
     AllowAll, BatchOptions, Caller, CribLimits, Decision, Request, Response, Run, ToolOutcome,
+    Unheard,
 };
 use toolcrib_engine::Crib;
+use toolcrib_mcp::ServerSettings;
 
 use crate::support::{call, crib, crib_within, only, run, settings, source};
 
@@ -73,6 +75,19 @@ async fn a_call_may_take_a_persons_time_beyond_its_own() {
     // Longer than it may take without a sign of life, and than it may run.
     tokio::time::sleep(std::time::Duration::from_millis(900)).await;
     assert!(decide(&crib, &response, bob()).await.contains("Bob"));
+}
+
+#[tokio::test]
+async fn a_source_whose_questions_are_put_away_is_told_so_as_before() {
+    for (revision, tool) in BOTH {
+        let plain = settings(&[revision]);
+        let put_away = ServerSettings { questions: Unheard::PutAway, ..plain };
+        let crib = crib(&source(put_away)).await;
+        let told = asks(&crib, tool).await.text();
+        assert!(told.contains(r#"{"action":"cancel"}"#), "{revision}: {told}");
+        assert!(!told.contains("elicitation"), "{revision}: {told}");
+        assert_eq!(crib.tickets(&Caller::local()).await.unwrap(), []);
+    }
 }
 
 #[tokio::test]

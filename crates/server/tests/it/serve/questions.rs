@@ -181,12 +181,15 @@ fn of_64_answers_at_once_one_reaches_the_server() {
 }
 
 #[test]
-fn a_person_declines_and_the_server_hears_it() {
+fn a_person_declines_and_whoever_wants_no_tickets_has_questions_put_away() {
     let serving = Serving::start_in(folder(""), &[]);
+    let away = Serving::start_in(folder(", questions = \"cancel\""), &[]);
     for source in REVISIONS {
         let ticket = ticket(&invite(&serving, &serving.token, source));
         let told = decide(&serving, &ticket, &json!({ "decision": "deny" })).json();
         assert_eq!(told["response"]["text"], r#"{"action": "decline"}"#, "{told}");
+        let told = invite(&away, &away.token, source);
+        assert_eq!(told["responses"][0]["text"], r#"{"action": "cancel"}"#, "{told}");
     }
 }
 
