@@ -9,6 +9,7 @@ mod cost;
 mod desk;
 mod doctor;
 mod everywhere;
+mod form;
 mod host;
 mod interrupt;
 mod lock;

@@ -122,7 +122,7 @@ Examples:
   toolcrib calls --state interrupted,outcome_unknown")]
     Calls(CallsWords),
     /// List the calls that wait for a person, at a running server and at each `toolcrib mcp` of this
-    /// user; approve or deny them.
+    /// user; approve or deny them, or answer what they ask.
     #[command(after_help = "\
 The token of this machine shows the tickets of all callers, and decides about each; another token
 those of its caller. The call runs as its own caller, under the profile that it was made under.

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::End;
 use super::arguments::{Global, TicketCommand, TicketsWords};
 use super::everywhere::{Everywhere, Place, of_process};
+use super::form;
 use super::output::Output;
 
 /// As many as a server keeps open; one that goes on for ever is asked no more.
@@ -21,6 +22,10 @@ pub(super) fn tickets(global: &Global, output: &Output, words: &TicketsWords) ->
     let (ticket, body) = match &words.command {
         None => return list(&everywhere, output, words.follow),
         Some(TicketCommand::Approve { ticket }) => (ticket, json!({ "decision": "approve" })),
+        Some(TicketCommand::Answer { ticket, fields, content }) => {
+            let content = form::filled(fields, content.as_deref())?;
+            (ticket, json!({ "decision": "approve", "content": content }))
+        }
         Some(TicketCommand::Deny { ticket, reason }) => {
             (ticket, json!({ "decision": "deny", "reason": reason }))
         }
@@ -60,7 +65,7 @@ fn list(everywhere: &Everywhere, output: &Output, follows: bool) -> Result<End> 
     }
     show(output, &open, &mut told)?;
     if told.is_empty() {
-        output.note("no call waits for approval");
+        output.note("no call waits for a person");
     }
     Ok(End::Done)
 }
@@ -115,7 +120,14 @@ fn show(output: &Output, open: &[Value], told: &mut BTreeSet<String>) -> Result<
         let by = [text(ticket, "tenant"), text(ticket, "caller")];
         let by = if by == OWN { String::new() } else { format!(", called by {}", by.join("/")) };
         output.indented(&format!("{tool} of {source}, with {arguments}{by}"))?;
-        output.indented(&format!("because {}", text(ticket, "reason")))?;
+        match ticket.get("question") {
+            None => output.indented(&format!("because {}", text(ticket, "reason")))?,
+            Some(question) => {
+                for line in form::told(text(ticket, "ticket"), text(ticket, "reason"), question) {
+                    output.indented(&line)?;
+                }
+            }
+        }
         if let Some(process) = of_process(ticket) {
             output.indented(&format!("at {process}"))?;
         }

@@ -59,7 +59,22 @@ pub(in crate::cli) enum TicketCommand {
         /// The ticket.
         ticket: String,
     },
-    /// Say no to a waiting call.
+    /// Answer what a call asks that runs already.
+    #[command(after_help = "\
+Examples:
+  toolcrib tickets answer t_0123 name=Bob guests=2
+  toolcrib tickets answer t_0123 --content '{\"name\": \"Bob\"}'")]
+    Answer {
+        /// The ticket.
+        ticket: String,
+        /// The fields that it asks for; of one that takes several values, each by itself.
+        #[arg(value_name = "FIELD=VALUE", conflicts_with = "content")]
+        fields: Vec<String>,
+        /// All fields as one JSON object.
+        #[arg(long, value_name = "JSON")]
+        content: Option<String>,
+    },
+    /// Say no to a waiting call, or to what it asks.
     Deny {
         /// The ticket.
         ticket: String,

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::keys::make;
 use super::mcp::{ask_able, post};
-use super::support::{Serving, eventually};
-use crate::process::Folder;
+use super::support::{Serving, eventually, state};
+use crate::process::{Folder, Piped, Ran, run_in};
 
 /// Asks who comes in each of its calls, in the way of its revision, and writes down what it hears.
 const ASKS: &str = r#"
@@ -254,4 +254,56 @@ fn after_a_restart_the_call_has_a_truthful_end_and_there_is_no_such_ticket() {
     assert_eq!(state_of(&second, &call)["state"], "interrupted");
     let gone = decide(&second, &ticket(&answer), &bob());
     assert_eq!(gone.problem(), "404 unknown-ticket");
+}
+
+fn toolcrib(folder: &Folder, words: &[&str]) -> Ran {
+    run_in(folder, words, &[("XDG_STATE_HOME", &state(folder))])
+}
+
+#[test]
+fn a_person_answers_by_a_command_what_a_client_at_a_pipe_cannot_be_asked() {
+    let folder = folder("");
+    let mut client = Piped::open(&folder, &["mcp", "crib.toml"]);
+    let message = |id: u32, method: &str, params: Value| {
+        json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string()
+    };
+    client.ask(&message(
+        0,
+        "initialize",
+        json!({ "protocolVersion": "2025-11-25",
+        "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } }),
+    ));
+    client.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    let mut invite = |source: &str| -> Value {
+        let params = json!({ "name": format!("{source}__invite"), "arguments": {} });
+        serde_json::from_str(&client.ask(&message(1, "tools/call", params))).unwrap()
+    };
+    for source in REVISIONS {
+        let told = invite(source);
+        let rows = toolcrib(&folder, &["tickets", "--json"]).json();
+        let ticket = rows["tickets"][0]["ticket"].as_str().unwrap();
+        let how = format!("toolcrib tickets answer {ticket}");
+        assert!(told.to_string().contains(&how), "{told}");
+        assert_eq!(invite(source)["result"], told["result"], "it runs nothing a second time");
+        let listed = toolcrib(&folder, &["tickets"]).out;
+        for words in [
+            &format!("`{source}` asks \"Who comes?\""),
+            "- name: string; Name",
+            "- meal: string; may be left out; one of fish, soup",
+            "- guests: integer; may be left out; usually 1",
+            &format!("answer it by `{how} name=VALUE`"),
+        ] {
+            assert!(listed.contains(words), "no `{words}` in {listed}");
+        }
+        let unfit = toolcrib(&folder, &["tickets", "answer", ticket, "meal=cake"]);
+        assert!(unfit.code != 0 && unfit.err.contains("does not fit"), "{unfit:?}");
+        let words = ["tickets", "answer", ticket, "name=Bob", "guests=2"];
+        let answered = toolcrib(&folder, &words);
+        let said: Value = serde_json::from_str(&answered.out).unwrap();
+        assert_eq!((answered.code, said), (0, accepted()));
+        assert!(invite(source).to_string().contains("Bob"));
+        let heard = std::fs::read_to_string(folder.path().join("heard")).unwrap();
+        let times = REVISIONS.iter().position(|one| *one == source).unwrap() + 1;
+        assert_eq!(heard.lines().count(), times);
+    }
 }
