@@ -1,11 +1,14 @@
 //! The way back to whoever made the calls, while they run.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::BoxFuture;
 use crate::call::CallKey;
 use crate::context::Progress;
+use crate::library::Fields;
 
 /// What a running call may tell its host and ask of it. A host hears of its own calls only.
 ///
@@ -84,11 +87,15 @@ pub struct Ask {
     pub params: Value,
     /// What whoever asks calls the question; a host that gives questions names keeps this one.
     pub name: Option<String>,
+    /// What stands in the question beside its method and its parameters.
+    pub besides: Fields,
+    /// What the message says besides that brought it, together with others perhaps.
+    pub around: Arc<Fields>,
 }
 
 impl Ask {
     pub fn new(question: Question, params: Value) -> Self {
-        Self { question, params, name: None }
+        Self { question, params, name: None, besides: Fields::new(), around: Arc::default() }
     }
 }
 

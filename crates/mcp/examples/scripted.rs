@@ -286,13 +286,13 @@ impl Server {
     fn ask_modern(&self, id: &Value, params: &Value) {
         if params["requestState"] != "round 1" {
             let question = question(params).unwrap_or_else(|| json!({"message": "Sure?"}));
-            return self.answer(
-                id,
-                &json!({
-                    "resultType": "input_required", "requestState": "round 1",
-                    "inputRequests": {"sure": {"method": "elicitation/create", "params": question}},
-                }),
-            );
+            let mut sure = json!({"method": "elicitation/create", "params": question});
+            let mut asks = json!({"resultType": "input_required", "requestState": "round 1"});
+            let more = |name: &str| params["arguments"][name].as_object().cloned();
+            extend(&mut sure, more("beside"));
+            extend(&mut asks, more("around"));
+            asks["inputRequests"] = json!({ "sure": sure });
+            return self.answer(id, &asks);
         }
         let declared = &params["_meta"]["io.modelcontextprotocol/clientCapabilities"];
         self.tell(id, &json!([params["inputResponses"], declared]).to_string());
@@ -319,6 +319,10 @@ impl Server {
 /// What a call wants to have asked.
 fn question(params: &Value) -> Option<Value> {
     params["arguments"].get("question").cloned()
+}
+
+fn extend(fields: &mut Value, more: Option<serde_json::Map<String, Value>>) {
+    fields.as_object_mut().unwrap().extend(more.unwrap_or_default());
 }
 
 /// Leaves a trace of every cancellation where a test can see it.

@@ -67,6 +67,7 @@ pub(crate) async fn run(
             None => Map::new(),
         };
         let state = result.remove("requestState");
+        result.shift_remove("resultType");
         if requests.is_empty() {
             if state.is_none() {
                 return Err(Fault::Unreadable("it asks for input and not for which"));
@@ -78,7 +79,7 @@ pub(crate) async fn run(
                 () = context.cancelled() => return Err(Fault::Cancelled),
             }
         }
-        let answers = tokio::time::timeout_at(last, answer_all(requests, context)).await;
+        let answers = tokio::time::timeout_at(last, answer_all(requests, result, context)).await;
         let answers =
             answers.map_err(|_| Fault::TooLong(Phase::LongestCall, timeouts.longest_call))?;
         let answers = answers.map_err(|refusal| Fault::Refused {

@@ -3,9 +3,9 @@
 use rmcp::ClientHandler;
 use rmcp::model::{ClientConfig, CustomRequest, CustomResult, ErrorCode, ErrorData};
 use rmcp::service::{RequestContext, RoleClient};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::sync::Arc;
-use toolcrib_core::{Ask, CallContext, Question, Unanswered};
+use toolcrib_core::{Ask, CallContext, Fields, Question, Unanswered};
 
 use crate::calls::{Asked, Calls, Slot};
 use crate::capabilities::ourselves;
@@ -34,7 +34,7 @@ impl ClientHandler for Ear {
         let _asked = of.as_ref().map(Slot::is_asked);
         let call = of.as_deref().and_then(|slot| slot.context());
         tokio::select! {
-            answer = answer(&method, (None, params), call) => {
+            answer = answer(&method, Posed::new(params), call) => {
                 answer.map(CustomResult).map_err(|refusal| {
                     ErrorData::new(ErrorCode(refusal.code), refusal.message, None)
                 })
@@ -54,6 +54,20 @@ pub(crate) struct Refusal {
 const METHOD_NOT_FOUND: i32 = -32601;
 const REFUSED: i32 = -1;
 
+/// A question beside its method, as far as whoever asks said it.
+pub(crate) struct Posed {
+    params: Value,
+    name: Option<String>,
+    besides: Fields,
+    around: Arc<Fields>,
+}
+
+impl Posed {
+    fn new(params: Value) -> Self {
+        Self { params, name: None, besides: Fields::new(), around: Arc::default() }
+    }
+}
+
 /// Puts one question to the host of `call`; `None`: nobody knows whose question it is.
 ///
 /// A question that a person would answer counts as put away where there is nobody to ask: the
@@ -61,14 +75,15 @@ const REFUSED: i32 = -1;
 /// one whose address is not the one that a person would read.
 pub(crate) async fn answer(
     method: &str,
-    (name, params): (Option<String>, Value),
+    posed: Posed,
     call: Option<&CallContext>,
 ) -> Result<Value, Refusal> {
-    let Some(question) = question(method, &params) else {
+    let Some(question) = question(method, &posed.params) else {
         return Err(Refusal { code: METHOD_NOT_FOUND, message: "no such method" });
     };
     let asks_a_person = matches!(question, Question::Form | Question::Address);
-    let mut ask = Ask { name, ..Ask::new(question, params) };
+    let Posed { params, name, besides, around } = posed;
+    let mut ask = Ask { question, params, name, besides, around };
     ask.unhide();
     let answered = match call {
         Some(call) if !ask.hides_its_address() => call.ask(ask).await,
@@ -100,19 +115,27 @@ fn question(method: &str, params: &Value) -> Option<Question> {
 const MOST_REQUESTS: usize = 16;
 
 /// Answers the questions of an `input_required` result under their keys. They are put at once, so
-/// that a host which has to come back with answers comes back once.
+/// that a host which has to come back with answers comes back once. `around`: what that result says
+/// besides.
 pub(crate) async fn answer_all(
-    requests: Map<String, Value>,
+    requests: Fields,
+    around: Fields,
     call: &CallContext,
-) -> Result<Map<String, Value>, Refusal> {
+) -> Result<Fields, Refusal> {
     if requests.len() > MOST_REQUESTS {
         return Err(Refusal { code: REFUSED, message: "too many questions at once" });
     }
-    let asked = requests.into_iter().map(async |(key, mut request)| {
-        let params = request.get_mut("params").map(Value::take).unwrap_or_default();
-        let method = request.get("method").and_then(Value::as_str).unwrap_or_default();
-        let answer = answer(method, (Some(key.clone()), params), Some(call)).await?;
-        Ok((key, answer))
+    let around = Arc::new(around);
+    let asked = requests.into_iter().map(async |(key, request)| {
+        let Value::Object(mut besides) = request else {
+            return Err(Refusal { code: METHOD_NOT_FOUND, message: "no such method" });
+        };
+        let params = besides.shift_remove("params").unwrap_or_default();
+        let method = besides.shift_remove("method").unwrap_or_default();
+        let method = method.as_str().unwrap_or_default();
+        let around = Arc::clone(&around);
+        let posed = Posed { params, name: Some(key.clone()), besides, around };
+        Ok((key, answer(method, posed, Some(call)).await?))
     });
     let answers = futures_util::future::try_join_all(asked).await?;
     Ok(answers.into_iter().collect())

@@ -245,9 +245,9 @@ impl Calling {
 
     /// Keeps the call until its client comes back.
     async fn wait(&self, running: Running) -> Answered {
-        let questions = running.questions();
+        let (questions, around) = (running.questions(), running.around());
         match self.room.waiting.keep(running) {
-            Ok(state) => Ok(Answer::Asks(outgoing::asking(&questions, &state))),
+            Ok(state) => Ok(Answer::Asks(outgoing::asking(questions, &state, around))),
             Err(mut running) => {
                 running.decline();
                 Box::pin(self.follow(*running)).await
@@ -372,7 +372,8 @@ impl Calling {
     fn ask_back(&self, ticket: &TicketId, form: &Value) -> Answer {
         let question = request(Question::Form, form);
         let questions = Map::from_iter([(approval::KEY.to_owned(), question)]);
-        Answer::Asks(outgoing::asking(&questions, &format!("{ticket}.{}", self.visit.digest)))
+        let state = format!("{ticket}.{}", self.visit.digest);
+        Answer::Asks(outgoing::asking(questions, &state, Map::new()))
     }
 
     /// What came of the question about a ticket. The ledger knows whose it is, and that it is

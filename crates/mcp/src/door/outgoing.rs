@@ -67,11 +67,17 @@ pub(super) fn text(said: &Said<'_>) -> Vec<u8> {
     serde_json::to_vec(said).unwrap_or_else(|_| b"null".to_vec())
 }
 
-/// Questions in place of a result.
-pub(super) fn asking(questions: &Map<String, Value>, state: &str) -> Value {
-    json!({
-        "resultType": "input_required", "inputRequests": questions, "requestState": state,
-    })
+/// Questions in place of a result; `around`: what is said besides.
+pub(super) fn asking(
+    questions: Map<String, Value>,
+    state: &str,
+    around: Map<String, Value>,
+) -> Value {
+    let mut asking = around;
+    asking.insert("resultType".to_owned(), json!("input_required"));
+    asking.insert("inputRequests".to_owned(), Value::Object(questions));
+    asking.insert("requestState".to_owned(), json!(state));
+    Value::Object(asking)
 }
 
 /// Questions as the SDK has them; `empty` is the least that it takes for a result.

@@ -90,10 +90,10 @@ impl<'a> Reading<'a> {
         &self,
         running: Running,
     ) -> Result<Out<T>, ErrorData> {
-        let questions = running.questions();
+        let (questions, around) = (running.questions(), running.around());
         match self.desk.room.waiting.keep(running) {
             Ok(state) => {
-                let asked = outgoing::asking(&questions, &state);
+                let asked = outgoing::asking(questions, &state, around);
                 outgoing::asks(&self.desk.room, &self.line, &asked, || empty(self.inquiry.about))
             }
             Err(mut running) => {

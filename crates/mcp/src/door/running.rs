@@ -246,11 +246,14 @@ impl Running {
 
     /// The open questions as the protocol has them, under their keys.
     pub(super) fn questions(&self) -> Map<String, Value> {
-        let questions = self.open.iter().map(|(key, open)| {
-            let question = request(open.ask.question, &open.ask.params);
-            (key.clone(), question)
-        });
+        let questions = self.open.iter().map(|(key, open)| (key.clone(), posed(&open.ask)));
         questions.collect()
+    }
+
+    /// What was said around them by whoever asks.
+    pub(super) fn around(&self) -> Map<String, Value> {
+        let said = self.open.values().flat_map(|open| open.ask.around.iter());
+        said.map(|(key, value)| (key.clone(), value.clone())).collect()
     }
 
     /// Hands in what the client brought; `false`: some questions are still open.
@@ -279,6 +282,15 @@ async fn answered(asking: &mut Option<FuturesUnordered<impl Future<Output = ()>>
         Some(open) if !open.is_empty() => _ = open.next().await,
         Some(_) | None => std::future::pending().await,
     }
+}
+
+/// A question of a call as it was asked.
+pub(super) fn posed(ask: &Ask) -> Value {
+    let mut posed = request(ask.question, &ask.params);
+    if let Value::Object(fields) = &mut posed {
+        fields.extend(ask.besides.clone());
+    }
+    posed
 }
 
 /// A question as a request inside of a result.

@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use crate::door::approval::{self, shown};
 use crate::door::host::Answer;
-use crate::door::running::{Visit, only_field, request};
+use crate::door::running::{Visit, only_field, posed, request};
 
 /// How often a client should ask.
 const POLL: Duration = Duration::from_secs(1);
@@ -226,7 +226,7 @@ impl Task {
         let count = now.keys.len();
         let key = key.map_or_else(|| format!("question_{count}"), str::to_owned);
         now.keys.insert(key.clone());
-        let request = request(ask.question, &ask.params);
+        let request = posed(ask);
         now.open.insert(key, Open { request, reply: Reply::Call(reply) });
         now.is_changed();
     }

@@ -10,6 +10,7 @@ use toolcrib_mcp::{DoorSettings, Era};
 
 use super::own_client::in_front_of;
 use super::support::open;
+use super::wire::modern;
 use crate::support::{crib, run_with, settings, source};
 
 /// Says yes to every form, and writes down what it hears.
@@ -72,4 +73,31 @@ async fn progress_goes_through_the_door_in_order() {
             assert_eq!(heard, [1.0, 2.0, 3.0].map(Value::from), "{upstream} {era:?}");
         }
     }
+}
+
+#[tokio::test]
+async fn what_a_server_says_besides_its_questions_reaches_a_client_of_its_revision() {
+    let url = open(crib(&source(settings(&["modern"]))).await, &[], DoorSettings::default()).await;
+    let can = json!({ "elicitation": { "form": {} } });
+    let beside = json!({ "_meta": { "com.example/q": 1 }, "x-new": [2] });
+    let around = json!({ "_meta": { "com.example/r": { "a": 1 } }, "x-new": "top", "ttlMs": 7 });
+    let question = json!({ "message": "Sure?", "_meta": { "com.example/p": true }, "x-odd": 3 });
+    let arguments = json!({ "beside": beside, "around": around, "question": question });
+    let mut params = json!({ "name": "ask_modern", "arguments": arguments });
+    let asked = modern(&url, "ann", "tools/call", params.clone(), can.clone()).await.answer();
+    let mut result = asked["result"].clone();
+    // It is ours: theirs stays here.
+    let state = result["requestState"].take();
+    let mut sure = json!({ "method": "elicitation/create", "params": question });
+    sure.as_object_mut().unwrap().extend(beside.as_object().unwrap().clone());
+    let mut whole = around;
+    whole["resultType"] = json!("input_required");
+    whole["inputRequests"] = json!({ "sure": sure });
+    whole["requestState"] = Value::Null;
+    assert_eq!(result, whole, "{asked}");
+    params["requestState"] = state;
+    params["inputResponses"] = json!({ "sure": { "action": "accept", "x-new": 4 } });
+    let done = modern(&url, "ann", "tools/call", params, can).await.answer();
+    let told = done["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+    assert!(told.contains(r#"{"sure":{"action":"accept","x-new":4}}"#), "{done}");
 }
