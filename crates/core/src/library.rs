@@ -54,6 +54,12 @@ pub trait Library: Send + Sync {
         context: &'a CallContext,
     ) -> BoxFuture<'a, Result<Fields, ToolError>>;
 
+    /// Whether it may answer to more than it lists (a prompt, a method of its own). Not where what is
+    /// had of it goes by names: it may be another name of what is kept out.
+    fn is_open(&self) -> bool {
+        false
+    }
+
     /// Begins to tell of changes of one resource.
     fn follow<'a>(
         &'a self,
@@ -119,7 +125,7 @@ pub struct Inquiry {
 }
 
 /// What is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum About {
     /// A prompt, filled in (`prompts/get`).
     Prompt,
@@ -129,16 +135,21 @@ pub enum About {
     Completion,
     /// From which level on log lines are told (`logging/setLevel`).
     Level,
+    /// A method that the protocol does not define. It may do anything.
+    Method(Arc<str>),
+    /// The same as a notification: nothing comes back.
+    Notice(Arc<str>),
 }
 
 impl About {
     /// The method of the protocol.
-    pub fn method(self) -> &'static str {
+    pub fn method(&self) -> &str {
         match self {
             Self::Prompt => "prompts/get",
             Self::Resource => "resources/read",
             Self::Completion => "completion/complete",
             Self::Level => "logging/setLevel",
+            Self::Method(method) | Self::Notice(method) => method,
         }
     }
 }

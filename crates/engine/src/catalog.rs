@@ -17,8 +17,8 @@ use arc_swap::ArcSwap;
 use futures_util::future::join_all;
 use tokio::sync::watch;
 use toolcrib_core::{
-    Assembly, BoxFuture, Catalog, CatalogBounds, Fingerprint, Kind, Quarantine, Shelf, Source,
-    SourceId, ToolSpec, Toolset,
+    Assembly, BoxFuture, Catalog, CatalogBounds, Effect, Fingerprint, Kind, Quarantine, Shelf,
+    Source, SourceId, ToolSpec, Toolset,
 };
 
 use state::Kept;
@@ -219,6 +219,12 @@ impl Publisher {
         let previous = &Catalog::default();
         let assembly = Assembly { judge: &*self.judge, ..Assembly::alone(previous, &self.bounds) };
         Some(assembly.assemble([Shelf { source: id.clone(), tools, stale: false }]))
+    }
+
+    /// Whether anything is taken that no list names: not where there are pins.
+    pub fn takes_unlisted(&self) -> bool {
+        let spec = ToolSpec::new("unlisted", "", Effect::Destroy);
+        spec.is_ok_and(|spec| (self.judge)(&spec, spec.fingerprint()).is_none())
     }
 
     /// Resolves when a source says once more that a list of it changed, though it is the same;

@@ -131,7 +131,8 @@ impl Crib {
         inquiry: Inquiry,
         options: BatchOptions,
     ) -> Result<Fields, ToolError> {
-        Executor::inquire(|| (self.executor(), self.stock()), visitor, inquiry, options).await
+        let now = || (self.executor(), self.stock(), self.open());
+        Executor::inquire(now, visitor, inquiry, options).await
     }
 
     /// Begins to follow one resource: through the gate.

@@ -25,6 +25,7 @@ fn main() {
         calls: AtomicU64::new(0),
         asked: AtomicU64::new(0),
         waiting: Mutex::default(),
+        noted: Mutex::default(),
     });
     if let Some(pause) = server.number("slow-start") {
         std::thread::sleep(Duration::from_millis(pause));
@@ -46,6 +47,7 @@ struct Server {
     calls: AtomicU64,
     asked: AtomicU64,
     waiting: Mutex<HashMap<String, Sender<Value>>>,
+    noted: Mutex<Vec<Value>>,
 }
 
 impl Server {
@@ -82,6 +84,23 @@ impl Server {
                     "_meta": {"io.modelcontextprotocol/subscriptionId": id},
                 },
             })),
+            Some("notifications/com.example/note") => {
+                self.noted.lock().unwrap().push(message["params"].clone());
+            }
+            Some("com.example/noted") => {
+                self.answer(&id, &json!({ "noted": *self.noted.lock().unwrap() }));
+            }
+            Some(method @ ("com.example/echo" | "com.example/ask" | "com.example/refuse")) => {
+                self.extension(&id, method, &message["params"]);
+            }
+            Some("prompts/get") if message["params"]["name"] == "unlisted" => self.answer(
+                &id,
+                &json!({ "messages": [], "description": message["params"]["arguments"] }),
+            ),
+            Some("completion/complete") => self.answer(
+                &id,
+                &json!({ "completion": { "values": [message["params"]["ref"]["name"]] } }),
+            ),
             Some(_) if id.is_null() => note(message),
             Some(_) => refuse(&id, -32601, "no such method"),
             None => {
@@ -248,6 +267,29 @@ impl Server {
                 self.tell(id, "told");
             }
             _ => refuse(id, -32602, "unknown tool"),
+        }
+    }
+
+    /// Methods that the protocol does not define.
+    fn extension(&self, id: &Value, method: &str, params: &Value) {
+        let mut said = params.clone();
+        let meta = said.as_object_mut().and_then(|said| said.remove("_meta"));
+        let of_others = meta.is_some_and(|meta| meta.to_string().contains("canary"));
+        match method {
+            "com.example/echo" => self.answer(
+                id,
+                &json!({
+                    "content": said, "x-new": [1], "_meta": {"com.example/a": of_others},
+                    "resultType": if self.era == "modern" { "com.example/own" } else { "complete" },
+                }),
+            ),
+            "com.example/ask" if self.era == "modern" => self.ask_modern(id, params),
+            "com.example/ask" => {
+                self.ask(id, "elicitation/create", &json!({"message": "Sure?"}), 0);
+            }
+            _ => say(&json!({"jsonrpc": "2.0", "id": id, "error": {
+                "code": -32050, "message": "not today", "data": {"why": [1]},
+            }})),
         }
     }
 

@@ -11,6 +11,7 @@ use toolcrib_core::{Arguments, CallContext};
 use crate::answer::Reply;
 use crate::connection::{Connection, Waits};
 use crate::fault::{Fault, Phase};
+use crate::methods;
 use crate::params::Params;
 use crate::questions::answer_all;
 use crate::settings::Timeouts;
@@ -21,13 +22,13 @@ const MOST_ROUNDS: usize = 10;
 /// What is asked of a server: a method and its parameters.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
-    pub(crate) method: &'static str,
+    pub(crate) method: Cow<'static, str>,
     pub(crate) params: Params,
 }
 
 impl Asked {
     pub(crate) fn tool(name: &str, arguments: Arguments) -> Self {
-        Self { method: "tools/call", params: Params::call(name, arguments) }
+        Self { method: "tools/call".into(), params: Params::call(name, arguments) }
     }
 }
 
@@ -53,19 +54,16 @@ pub(crate) async fn run(
         if !answered.is_empty() {
             params.to_mut().extend(answered.clone());
         }
-        let reply = connection.request(asked.method, &params, Some(context), &waits).await;
+        let reply = connection.request(&asked.method, &params, Some(context), &waits).await;
         let reply = reply.map_err(|fault| fault.after(round))?;
         let Reply::Fields(mut result) = reply else { return Ok(reply) };
         match result.get("resultType").and_then(Value::as_str) {
             None | Some("complete") => return Ok(Reply::Fields(result)),
             Some("input_required") if !is_last => {}
+            Some(_) if !methods::is_defined(&asked.method) => return Ok(Reply::Fields(result)),
             Some(_) => return Err(Fault::Unreadable("it is of a kind that nobody asked for")),
         }
-        let requests = match result.remove("inputRequests") {
-            Some(Value::Object(requests)) => requests,
-            Some(_) => return Err(Fault::Unreadable("its questions are no object")),
-            None => Map::new(),
-        };
+        let requests = questions(&mut result)?;
         let state = result.remove("requestState");
         result.shift_remove("resultType");
         if requests.is_empty() {
@@ -99,6 +97,14 @@ pub(crate) async fn run(
         message: format!("it asked for input {MOST_ROUNDS} times and was still not content"),
         data: None,
     })
+}
+
+fn questions(result: &mut Map<String, Value>) -> Result<Map<String, Value>, Fault> {
+    match result.remove("inputRequests") {
+        Some(Value::Object(requests)) => Ok(requests),
+        Some(_) => Err(Fault::Unreadable("its questions are no object")),
+        None => Ok(Map::new()),
+    }
 }
 
 /// Waits for the turn of this call, where the server takes one at a time.

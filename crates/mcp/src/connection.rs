@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use rmcp::model::{
-    CancelledNotification, CancelledNotificationParam, ClientRequest, CustomRequest, RequestId,
-    RequestMetaObject,
+    CancelledNotification, CancelledNotificationParam, ClientNotification, ClientRequest,
+    CustomNotification, CustomRequest, RequestId, RequestMetaObject,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, ServiceError};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep_until, timeout};
@@ -91,7 +91,7 @@ pub(crate) struct Waits {
 }
 
 /// A method and its parameters.
-type Asked<'a> = (&'static str, &'a Params);
+type Asked<'a> = (&'a str, &'a Params);
 
 impl Connection {
     pub(crate) fn is_closed(&self) -> bool {
@@ -154,7 +154,7 @@ impl Connection {
     /// Sends one request and waits for its result, whole as it came.
     pub(crate) async fn request(
         &self,
-        method: &'static str,
+        method: &str,
         params: &Params,
         context: Option<&CallContext>,
         waits: &Waits,
@@ -172,6 +172,18 @@ impl Connection {
             errand::end(errand, &answered);
         }
         answered
+    }
+
+    /// Says something to which there is no answer.
+    pub(crate) async fn notify(
+        &self,
+        method: &str,
+        params: Map<String, Value>,
+    ) -> Result<(), Fault> {
+        let notice = CustomNotification::new(method, Some(Value::Object(params)));
+        let notice = ClientNotification::CustomNotification(notice);
+        let sent = self.peer.send_notification(notice).await;
+        sent.map_err(|error| Fault::broken("it does not take a notification").because(error))
     }
 
     async fn by_sdk(

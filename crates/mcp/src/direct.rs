@@ -136,7 +136,7 @@ impl Direct {
     /// Sends a request and waits for its end. Dropping it loses the answer and breaks nothing.
     pub(crate) async fn exchange(
         &self,
-        asked: (&'static str, &Params),
+        asked: (&str, &Params),
         (id, text): (RequestId, Vec<u8>),
         slot: &Arc<Slot>,
         mut end: oneshot::Receiver<End>,
@@ -186,14 +186,16 @@ impl Direct {
 async fn post(
     wire: &Wire,
     url: &str,
-    (method, params): (&'static str, &Params),
+    (method, params): (&str, &Params),
     (id, text): (RequestId, Vec<u8>),
     slot: &Arc<Slot>,
 ) -> Result<(), Fault> {
     let mut headers = wire.own_headers();
     let revision = ProtocolVersion::V_2026_07_28.as_str();
     headers.insert(REVISION, HeaderValue::from_static(revision));
-    headers.insert(METHOD, HeaderValue::from_static(method));
+    if let Ok(method) = HeaderValue::from_str(method) {
+        headers.insert(METHOD, method);
+    }
     if let Some(name) = name(params).and_then(|name| HeaderValue::from_str(name).ok()) {
         headers.insert(NAME, name);
     }

@@ -16,6 +16,7 @@ mod calling;
 mod client;
 mod desk;
 mod early;
+mod extension;
 mod following;
 mod greeting;
 mod host;

@@ -11,6 +11,7 @@ use toolcrib_core::{CallContext, Errand, ErrorKind, Note};
 use crate::answer::Reply;
 use crate::connection::Connection;
 use crate::fault::Fault;
+use crate::methods;
 use crate::params::Params;
 use crate::settings::Transport;
 
@@ -32,9 +33,11 @@ pub(crate) fn way(transport: &Transport) -> Vec<Note> {
 
 pub(crate) fn begin(
     connection: &Connection,
-    (method, params): (&'static str, &Params),
+    (method, params): (&str, &Params),
     context: &CallContext,
 ) -> Errand {
+    // Anybody can make up others.
+    let method = if methods::is_defined(method) { method } else { "_OTHER" };
     let mut errand = context.errand(|| match target(method, params) {
         Some((_, name)) => format!("{method} {name}"),
         None => method.to_owned(),

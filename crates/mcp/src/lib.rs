@@ -30,6 +30,7 @@ mod http;
 mod id;
 mod library;
 mod list;
+mod methods;
 mod oauth;
 mod object;
 mod open;

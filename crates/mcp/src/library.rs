@@ -112,10 +112,15 @@ impl Books {
             return upstream.hear_from(inquiry.params, context).await;
         }
         let Inquiry { about, mut params } = inquiry;
+        if let About::Notice(method) = &about {
+            let connection = upstream.connection(Some(context)).await?;
+            connection.notify(method, params).await?;
+            return Ok(Fields::new());
+        }
         if about == About::Prompt {
             params.entry("arguments").or_insert_with(|| json!({}));
         }
-        let asked = Asked { method: about.method(), params: params.into() };
+        let asked = Asked { method: about.method().to_owned().into(), params: params.into() };
         upstream.call(asked, context).await?.fields()
     }
 }
@@ -157,6 +162,10 @@ impl Library for Books {
         })
     }
 
+    fn is_open(&self) -> bool {
+        true
+    }
+
     fn answer<'a>(
         &'a self,
         inquiry: Inquiry,
@@ -164,6 +173,7 @@ impl Library for Books {
     ) -> BoxFuture<'a, Result<Fields, ToolError>> {
         Box::pin(async move {
             let is_completion = inquiry.about == About::Completion;
+            let reads = !matches!(inquiry.about, About::Method(_) | About::Notice(_));
             let answered = self.ask(inquiry, context).await;
             let mut result = match answered {
                 // A server that completes nothing has no value to offer.
@@ -171,10 +181,12 @@ impl Library for Books {
                     Fields::from_iter([("completion".to_owned(), json!({ "values": [] }))])
                 }
                 answered => {
-                    answered.map_err(|fault| fault.into_tool_error(self.pool.id.as_str(), true))?
+                    answered.map_err(|fault| fault.into_tool_error(self.pool.id.as_str(), reads))?
                 }
             };
-            result.shift_remove("resultType");
+            if result.get("resultType").is_some_and(|kind| kind == "complete") {
+                result.shift_remove("resultType");
+            }
             Ok(result)
         })
     }

@@ -252,7 +252,7 @@ impl Upstream {
         if connection.facts.is_modern || !is_lower {
             return Ok(Map::new());
         }
-        let asked = Asked { method: "logging/setLevel", params: params.into() };
+        let asked = Asked { method: "logging/setLevel".into(), params: params.into() };
         self.call(asked, context).await?.fields()
     }
 

@@ -123,7 +123,7 @@ impl Fit {
 
     /// Whether all tools of the source are wanted, as they are: what is said of a tool by its name
     /// does not hold for another name of it.
-    fn is_of_all(&self) -> bool {
+    pub(super) fn is_of_all(&self) -> bool {
         let lists = [&self.include, &self.exclude];
         self.prefix.is_empty()
             && self.overrides.is_empty()

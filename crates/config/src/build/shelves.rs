@@ -62,6 +62,7 @@ impl FittedLibrary {
                 }
             }
             About::Level => return Some(inquiry),
+            About::Method(_) | About::Notice(_) => return self.fit.is_of_all().then_some(inquiry),
         };
         let named = named?;
         let own = named.as_str()?.strip_prefix(&stem)?.to_owned();
@@ -89,6 +90,10 @@ impl Library for FittedLibrary {
 
     fn announced(&self, kind: Kind) -> BoxFuture<'static, ()> {
         self.library.announced(kind)
+    }
+
+    fn is_open(&self) -> bool {
+        self.fit.is_of_all() && self.library.is_open()
     }
 
     fn answer<'a>(
@@ -160,6 +165,10 @@ impl Library for MaskedLibrary {
 
     fn announced(&self, kind: Kind) -> BoxFuture<'static, ()> {
         self.library.announced(kind)
+    }
+
+    fn is_open(&self) -> bool {
+        self.library.is_open()
     }
 
     fn answer<'a>(

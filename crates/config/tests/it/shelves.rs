@@ -31,7 +31,7 @@ impl Library for Teller {
         let template = json!({ "uriTemplate": "file:///{+path}", "name": "file" });
         let said = Said {
             server: fields(json!({ "name": self.0 })),
-            capabilities: fields(json!({ "resources": {} })),
+            capabilities: fields(json!({ "resources": {}, "prompts": {} })),
             ..Said::default()
         };
         Box::pin(std::future::ready(Ok(Holdings {
@@ -41,6 +41,10 @@ impl Library for Teller {
             said: Arc::new(said),
             ..Holdings::default()
         })))
+    }
+
+    fn is_open(&self) -> bool {
+        true
     }
 
     fn answer<'a>(
@@ -194,6 +198,13 @@ async fn what_a_server_does_not_list_is_had_where_the_file_says_nothing_of_its_t
         let caller = Caller::local();
         let plan = crib.plan_unlisted(&caller, Request::default(), "any");
         assert_eq!(plan.is_some(), is_had, "{wishes}");
+        for (about, params) in
+            [(About::Method("x/any".into()), json!({})), (About::Prompt, json!({ "name": "any" }))]
+        {
+            let answered = ask(&crib, about.clone(), params).await;
+            let word = answered.ok().map(|answered| answered["word"].clone());
+            assert_eq!(word, is_had.then(|| json!("[secret]")), "{wishes} {about:?}");
+        }
         let Some(plan) = plan else { continue };
         assert_eq!(plan.get("any").unwrap().listed.spec.description, "[secret]");
         let call = Call::new("1", "any", RawArguments::Absent);

@@ -337,6 +337,8 @@ async fn held_back(
     let words = preview::words(&one.batch, tool, arguments).await.ok().flatten();
     let waits = (TicketId::unguessable(), preview::question(words, reason));
     let ticket = park(&one.batch, call, tool, arguments.clone(), waits).await.ok();
+    // Nobody redeems a reading.
+    let ticket = ticket.filter(|_| one.batch.reading.is_none());
     let message = advice::duplicate_of_unknown(of.as_deref(), ticket.as_ref());
     let mut error = ToolError::new(ErrorKind::DuplicateOfUnknown, message);
     plainly::duplicate(&mut error, of.as_deref(), &tool.spec.name, ticket.as_ref());

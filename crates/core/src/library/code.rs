@@ -132,7 +132,7 @@ impl CodeLibrary {
                 })
             }
             About::Completion => self.completion.as_ref(),
-            About::Level => None,
+            About::Level | About::Method(_) | About::Notice(_) => None,
         }
     }
 }

@@ -34,7 +34,12 @@ pub(super) async fn ask(
     let Some(host) = host.filter(|host| host.answers().contains(&Question::Form)) else {
         return Err(Undecided { why: "the client can ask nobody", error: lacking(reason) });
     };
-    let params = approval::form(&message, "Read it", "Yes reads this once; no refuses it");
+    let (yes, means) = if matches!(inquiry.about, About::Method(_)) {
+        ("Run it", "Yes runs this once; no refuses it")
+    } else {
+        ("Read it", "Yes reads this once; no refuses it")
+    };
+    let params = approval::form(&message, yes, means);
     let ask = Ask::new(Question::Form, params);
     let answer = tokio::select! {
         biased;
@@ -71,7 +76,12 @@ fn message(inquiry: &Inquiry, reason: &str) -> Option<String> {
         About::Resource => {
             Some(format!("May the resource `{}` be read? {reason}", shown(text("uri"))))
         }
-        About::Completion | About::Level => None,
+        About::Method(ref method) => {
+            let (method, params) = (shown(method), Value::Object(inquiry.params.clone()));
+            let params = shown(&params.to_string());
+            Some(format!("May the method `{method}` run? {reason}. Arguments: {params}"))
+        }
+        About::Completion | About::Level | About::Notice(_) => None,
     }
 }
 

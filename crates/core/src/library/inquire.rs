@@ -13,7 +13,7 @@ use super::{About, Fields, Following, Inquiry, Visitor};
 use crate::advice;
 use crate::batch::{BatchOptions, Executor, Read, Word};
 use crate::catalog::{Assembly, Catalog, CatalogBounds, Shelf};
-use crate::name::ToolName;
+use crate::name::{SourceId, ToolName};
 use crate::outcome::{ErrorKind, Pending, ToolError, ToolOutcome};
 use crate::plan::{Plan, Request};
 use crate::response::Response;
@@ -26,15 +26,16 @@ impl Executor {
     /// and record. A prompt or resource that a person has to approve is put to the host, and read
     /// only after a yes, once; nothing is kept of it beyond this future.
     ///
-    /// `now`: the gate and the stock of the moment. Both may be others when a person has answered.
+    /// `now`: the gate and the stock of the moment, and the source that may be asked for more than it
+    /// lists. They may be others when a person has answered.
     pub async fn inquire(
-        now: impl Fn() -> (Arc<Self>, Arc<Stock>) + Send,
+        now: impl Fn() -> (Arc<Self>, Arc<Stock>, Option<SourceId>) + Send,
         visitor: &Visitor,
         inquiry: Inquiry,
         options: BatchOptions,
     ) -> Result<Fields, ToolError> {
-        let (gate, stock) = now();
-        let found = stock.seek(&inquiry, &visitor.caller, gate.policy())?;
+        let (gate, stock, open) = now();
+        let found = stock.seek(&inquiry, &visitor.caller, gate.policy(), open.as_ref())?;
         let was = found.clone();
         let wish = Wish::Answer(inquiry.clone());
         let response = gate.look(visitor, found, wish, (Word::Unasked, &options)).await?;
@@ -43,8 +44,8 @@ impl Executor {
             (outcome, _) => return read(outcome),
         };
         let said = consent::ask(&inquiry, (key, &pending), &options).await;
-        let (gate, stock) = now();
-        let found = stock.seek(&inquiry, &visitor.caller, gate.policy())?;
+        let (gate, stock, open) = now();
+        let found = stock.seek(&inquiry, &visitor.caller, gate.policy(), open.as_ref())?;
         if !found.is(&was) {
             return Err(refused(&advice::changed_since()));
         }
@@ -70,7 +71,7 @@ impl Executor {
         options: BatchOptions,
     ) -> Result<Following, ToolError> {
         let inquiry = Inquiry { about: About::Resource, params: of_resource(&uri) };
-        let found = stock.seek(&inquiry, &visitor.caller, self.policy())?;
+        let found = stock.seek(&inquiry, &visitor.caller, self.policy(), None)?;
         let (to, following) = oneshot::channel();
         let wish = |to| Wish::Follow(uri.clone(), Mutex::new(to));
         let was = found.clone();

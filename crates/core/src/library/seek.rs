@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use toolcrib_json::unseen::is_unseen;
 
 use super::stock::{Held, Kind, Offer, Stock};
 use super::{About, Fields, Inquiry, Refusal};
 use crate::caller::Caller;
+use crate::effect::Effect;
+use crate::name::{SourceId, ToolName};
 use crate::outcome::{ErrorKind, ToolError};
 use crate::policy::Policy;
 use crate::spec::ToolSpec;
@@ -20,20 +23,23 @@ pub(super) struct Found {
 }
 
 impl Stock {
-    /// The library that answers; what the caller may not see is not there.
+    /// The library that answers; what the caller may not see is not there. `open`: the source that
+    /// may be asked for more than it lists.
     pub(super) fn seek(
         &self,
         inquiry: &Inquiry,
         caller: &Caller,
         policy: &dyn Policy,
+        open: Option<&SourceId>,
     ) -> Result<Found, ToolError> {
+        // Where one thing is denied, something else may be another name of it.
+        let open = open.filter(|_| !policy.singles_out()).and_then(|open| self.open(open));
         let seen = |offer: &&Offer| policy.sees(caller, &offer.spec);
         let text = |key: &str| inquiry.params.get(key).and_then(Value::as_str);
         let found = match inquiry.about {
             About::Prompt => {
                 let name = text("name").unwrap_or_default();
-                let offer = self.get(Kind::Prompt, name).filter(seen);
-                offer.map(Found::of).ok_or_else(|| no_prompt(name))
+                self.prompt(name, open, seen).ok_or_else(|| no_prompt(name))
             }
             About::Resource => self.resource(text("uri").unwrap_or_default(), caller, policy),
             About::Completion => {
@@ -41,12 +47,13 @@ impl Stock {
                 let text = |key: &str| about?.get(key)?.as_str();
                 let (name, uri) = (text("name"), text("uri").unwrap_or_default());
                 let is_prompt = text("type") == Some("ref/prompt");
-                let prompt = name.filter(|_| is_prompt);
-                let offer = prompt.and_then(|name| self.get(Kind::Prompt, name));
-                let offer = offer.or_else(|| self.get(Kind::Template, uri)).filter(seen);
-                match offer {
+                let template = self.get(Kind::Template, uri).filter(seen);
+                match template {
+                    _ if is_prompt => {
+                        let name = name.unwrap_or_default();
+                        self.prompt(name, open, seen).ok_or_else(|| no_prompt(name))
+                    }
                     Some(offer) => Ok(Found::of(offer)),
-                    None if is_prompt => Err(no_prompt(name.unwrap_or_default())),
                     None => self.resource(uri, caller, policy),
                 }
             }
@@ -56,9 +63,35 @@ impl Stock {
                 let found = sole.map(|held| Found::at(held, Kind::Resource, "logging"));
                 found.ok_or_else(|| Refusal::new(Refusal::METHOD_NOT_FOUND, "nobody logs").told())
             }
+            About::Method(ref method) | About::Notice(ref method) => {
+                let found = open.and_then(|held| Found::method(held, method));
+                found.ok_or_else(|| no_method(method))
+            }
         }?;
         let is_permitted = policy.sees(caller, &found.spec);
         if is_permitted { Ok(found) } else { Err(missing(inquiry)) }
+    }
+
+    /// The library of a source that may be asked for more than it lists.
+    fn open(&self, source: &SourceId) -> Option<&Arc<Held>> {
+        let mut libraries = self.libraries.iter();
+        libraries.find(|held| held.source == *source && held.library.is_open())
+    }
+
+    fn prompt(
+        &self,
+        name: &str,
+        open: Option<&Arc<Held>>,
+        is_seen: impl Fn(&&Offer) -> bool,
+    ) -> Option<Found> {
+        if let Some(offer) = self.get(Kind::Prompt, name) {
+            return Some(offer).filter(is_seen).map(Found::of);
+        }
+        // What is listed and could not be taken stays out.
+        let may_be = !name.contains(is_unseen) && !self.keeps_out(Kind::Prompt, name);
+        let has = |held: &&Arc<Held>| held.holdings.said.capabilities.contains_key("prompts");
+        let held = open.filter(has).filter(|_| may_be)?;
+        Some(Found::at(held, Kind::Prompt, name))
     }
 
     fn resource(
@@ -105,6 +138,17 @@ impl Found {
     fn at(held: &Arc<Held>, kind: Kind, key: &str) -> Self {
         Self { from: Arc::clone(held), spec: held.spec(kind, key, &Fields::new()) }
     }
+
+    /// A method of which no more than its name is known: it may destroy.
+    fn method(held: &Arc<Held>, method: &str) -> Option<Self> {
+        let name = ToolName::new(method).ok()?;
+        let mut spec = ToolSpec::reader(name, &held.source);
+        spec.effect = Effect::Destroy;
+        "A method that the protocol does not define.".clone_into(&mut spec.description);
+        spec.category = Some("method".to_owned());
+        spec.limits.timeout = held.holdings.timeout;
+        Some(Self { from: Arc::clone(held), spec })
+    }
 }
 
 impl Refusal {
@@ -119,6 +163,7 @@ fn missing(inquiry: &Inquiry) -> ToolError {
     match inquiry.about {
         About::Resource => no_resource(text("uri")),
         About::Prompt => no_prompt(text("name")),
+        About::Method(ref method) | About::Notice(ref method) => no_method(method),
         About::Completion | About::Level => {
             Refusal::new(Refusal::INVALID_PARAMS, "there is no such prompt or resource").told()
         }
@@ -128,6 +173,10 @@ fn missing(inquiry: &Inquiry) -> ToolError {
 fn no_prompt(name: &str) -> ToolError {
     let told = format!("there is no prompt `{}`: list the prompts", crate::name::shown(name));
     Refusal::new(Refusal::INVALID_PARAMS, told).told()
+}
+
+fn no_method(method: &str) -> ToolError {
+    Refusal::new(Refusal::METHOD_NOT_FOUND, method).told()
 }
 
 fn no_resource(uri: &str) -> ToolError {

@@ -125,7 +125,7 @@ impl Stock {
                     Some(reason) => stock.kept_out.push(KeptOut {
                         kind,
                         source: held.source.clone(),
-                        key: key.chars().take(200).collect(),
+                        key: shown(key),
                         reason,
                     }),
                     None => stock.take(kind, key.to_owned(), definition, held),
@@ -188,6 +188,12 @@ impl Stock {
         &self.kept_out
     }
 
+    /// Whether something of this name is listed and cannot be used.
+    pub(super) fn keeps_out(&self, kind: Kind, key: &str) -> bool {
+        let shown = shown(key);
+        self.kept_out.iter().any(|out| out.kind == kind && out.key == shown)
+    }
+
     pub fn libraries(&self) -> &[Arc<Held>] {
         &self.libraries
     }
@@ -214,6 +220,11 @@ impl Held {
         debug_assert!(spec.effect == Effect::Read, "whoever reads changes nothing");
         spec
     }
+}
+
+/// As much of a name as is told.
+fn shown(key: &str) -> String {
+    key.chars().take(200).collect()
 }
 
 fn named(kind: Kind, definition: &Fields) -> Option<&str> {

@@ -43,6 +43,12 @@ impl Crib {
         plan.get(tool).is_some().then_some(plan)
     }
 
+    /// The only server, where more may be asked of it than it lists.
+    pub(super) fn open(&self) -> Option<SourceId> {
+        let (publisher, server, _) = self.only_server()?;
+        publisher.takes_unlisted().then_some(server)
+    }
+
     fn unlisted(&self, tool: &str) -> Option<Arc<Catalog>> {
         // It may be another name of a tool that is denied or asked about.
         if self.executor().policy().singles_out() {

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
-    CompleteResult, CustomRequest, CustomResult, DiscoverResult, ErrorCode, ErrorData, Extensions,
-    GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult,
+    CompleteResult, CustomNotification, CustomRequest, CustomResult, DiscoverResult, ErrorCode,
+    ErrorData, Extensions, GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult,
     InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
     ReadResourceRequestParams, ReadResourceResponse, ServerConfig, SubscriptionFilter,
@@ -27,6 +27,7 @@ use super::attentive::Carried;
 use super::calling::{self, Marks, traced};
 use super::client::Client;
 use super::early::Early;
+use super::extension;
 use super::following::{self, Ahead, Followed, Telling};
 use super::greeting;
 use super::house::Asking;
@@ -38,6 +39,7 @@ use super::outgoing::{self, Out};
 use super::reading::{self, Reading};
 use super::room::{Entrance, Room};
 use crate::calls::level;
+use crate::methods;
 
 pub(super) struct Desk {
     pub(super) room: Arc<Room>,
@@ -100,7 +102,7 @@ impl Desk {
         reading::list(self, &self.line(context), &entrance, kind, cursor.as_deref())
     }
 
-    fn reading(
+    pub(super) fn reading(
         &self,
         about: About,
         params: &impl Serialize,
@@ -115,6 +117,14 @@ impl Desk {
         };
         params.shift_remove("_meta");
         Ok(Reading::new(self, self.line(context), entrance, Inquiry { about, params }))
+    }
+
+    /// Tells the only source behind an entrance something to which this client hears no answer.
+    pub(super) async fn pass_on(&self, entrance: Entrance, inquiry: Inquiry) {
+        let Entrance { caller, profile, session, .. } = entrance;
+        let (visitor, options) = (Visitor { caller, session }, BatchOptions::default());
+        let asking = Asking { visitor, profile, inquiry, options };
+        let _ = self.room.house.inquire(asking).await;
     }
 
     fn set(&self, level: LogLevel) {
@@ -334,15 +344,11 @@ impl ServerHandler for Desk {
         if let Some(id) = session(&context.extensions) {
             self.room.sessions.set_level(id, lowest);
         }
-        let Entrance { caller, profile, session, .. } = self.entrance(&context.extensions)?;
-        if self.room.house.sole(profile.as_deref()).is_some() {
+        let entrance = self.entrance(&context.extensions)?;
+        if self.sole(&entrance).is_some() {
             let params = Fields::from_iter([("level".to_owned(), named)]);
-            let inquiry = Inquiry { about: About::Level, params };
-            let visitor = Visitor { caller, session };
-            let options = BatchOptions::default();
-            let asking = Asking { visitor, profile, inquiry, options };
             // A server without levels loses nothing: lines are sorted out here as well.
-            let _ = self.room.house.inquire(asking).await;
+            self.pass_on(entrance, Inquiry { about: About::Level, params }).await;
         }
         Ok(())
     }
@@ -369,13 +375,26 @@ impl ServerHandler for Desk {
         Ok(())
     }
 
-    /// What the SDK has no type for: a method that is not there, or parameters that do not fit.
+    /// What the SDK has no type for: parameters that do not fit, or a method of an extension.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        Err(outgoing::misfit(request.method, &Client::of(&context)))
+        if methods::is_defined(&request.method) {
+            return Err(outgoing::misfit(request.method, &Client::of(&context)));
+        }
+        extension::request(self, request, context).await
+    }
+
+    async fn on_custom_notification(
+        &self,
+        notification: CustomNotification,
+        context: NotificationContext<RoleServer>,
+    ) {
+        if !methods::is_defined(&notification.method) {
+            extension::notice(self, notification, &context.extensions).await;
+        }
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {

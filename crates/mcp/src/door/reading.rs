@@ -94,7 +94,7 @@ impl<'a> Reading<'a> {
         match self.desk.room.waiting.keep(running) {
             Ok(state) => {
                 let asked = outgoing::asking(questions, &state, around);
-                outgoing::asks(&self.desk.room, &self.line, &asked, || empty(self.inquiry.about))
+                outgoing::asks(&self.desk.room, &self.line, &asked, || empty(&self.inquiry.about))
             }
             Err(mut running) => {
                 running.decline();
@@ -120,18 +120,18 @@ impl<'a> Reading<'a> {
                 result.insert("cacheScope".to_owned(), json!("private"));
             }
         }
-        let (room, about) = (&self.desk.room, self.inquiry.about);
+        let (room, about) = (&self.desk.room, &self.inquiry.about);
         outgoing::typed(room, &self.line, Value::Object(result), || empty(about)).map(Out::Complete)
     }
 }
 
 /// The least that the SDK takes for a result.
-fn empty(about: About) -> Value {
+fn empty(about: &About) -> Value {
     match about {
         About::Prompt => json!({ "messages": [] }),
         About::Resource => json!({ "contents": [] }),
         About::Completion => json!({ "completion": { "values": [] } }),
-        About::Level => json!({}),
+        About::Level | About::Method(_) | About::Notice(_) => json!({}),
     }
 }
 

@@ -280,7 +280,7 @@ async fn the_person_at_a_client_of_each_era_is_asked_and_heard() {
                 let visitor = Visitor { caller: Arc::new(Caller::local()), session: None };
                 let host = Some(Arc::clone(&person) as Arc<dyn Host>);
                 let options = BatchOptions { host, ..BatchOptions::default() };
-                let inquiry = Inquiry { about, params: fields(params) };
+                let inquiry = Inquiry { about: about.clone(), params: fields(params) };
                 let read = outer.inquire(&visitor, inquiry, options).await;
                 assert_eq!(read.is_ok(), permitted, "{era:?} {about:?}: {read:?}");
                 assert_eq!(reads.swap(0, Ordering::Relaxed), usize::from(permitted), "{era:?}");

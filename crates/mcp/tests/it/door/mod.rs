@@ -5,6 +5,7 @@ mod batches;
 mod consent;
 mod early;
 mod ext_tasks;
+mod extension;
 mod fixtures;
 mod headers;
 mod house;
