@@ -2,7 +2,8 @@
 //!
 //! The file is JSON, since schemas hold `null`, which TOML cannot say: one tool under its name,
 //! sorted, keys sorted, one value a line, so that a change of one word is a change of one line.
-//! A pin holds the tool's source, the fingerprint that decides, and the spec that explains.
+//! A pin holds the tool's source, the fingerprint that decides, and the spec that explains; where
+//! profiles show tools of several sources under one name, there is a list of pins.
 //!
 //! A tool without a pin, with another fingerprint or from another source is quarantined by
 //! [`Lock::judge`], whatever the kind of its drift; the kind is for the person who looks at it:
@@ -26,7 +27,7 @@ mod drift;
 mod file;
 mod shown;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use toolcrib_core::{Catalog, Fingerprint, Quarantine, SourceId, ToolName, ToolSpec};
 
@@ -38,7 +39,8 @@ use crate::catalog::Judge;
 /// The accepted tools.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Lock {
-    pins: BTreeMap<ToolName, Pin>,
+    /// Those of one name by their sources: profiles may show one each.
+    pins: BTreeMap<ToolName, BTreeMap<SourceId, Pin>>,
 }
 
 impl Lock {
@@ -46,6 +48,14 @@ impl Lock {
     ///
     /// A tool of a source that has given no list yet is not in the catalog, and its pin is lost.
     pub fn of(catalog: &Catalog) -> Self {
+        let mut lock = Self::default();
+        lock.add(catalog, |_| true);
+        lock
+    }
+
+    /// Accepts those of another catalog too that are of these sources: what a profile shows may be
+    /// shown nowhere else.
+    pub fn add(&mut self, catalog: &Catalog, is_shown: impl Fn(&SourceId) -> bool) {
         let listed = catalog.tools().iter().map(|tool| (&tool.spec, tool.fingerprint));
         let kept_out = catalog.quarantined().iter().filter_map(|tool| match tool.reason {
             Quarantine::Changed { .. } | Quarantine::NotPinned => {
@@ -57,57 +67,78 @@ impl Lock {
             | Quarantine::TooMany { .. }
             | Quarantine::LongName { .. } => None,
         });
-        let mut lock = Self::default();
+        let mut here = HashSet::new();
         for (spec, fingerprint) in listed.chain(kept_out) {
-            // Of two that want one name the earlier gets it, as in the catalog.
-            let pin = || Pin::of(spec, fingerprint);
-            lock.pins.entry(spec.name.clone()).or_insert_with(pin);
+            // Of two that want one name here the earlier gets it, as in the catalog.
+            if is_shown(&spec.origin.source) && here.insert(&spec.name) {
+                let of_name = self.pins.entry(spec.name.clone()).or_default();
+                let pin = || Pin::of(spec, fingerprint);
+                of_name.entry(spec.origin.source.clone()).or_insert_with(pin);
+            }
         }
-        lock
     }
 
     /// Accepts one tool as it is now.
     pub fn accept(&mut self, spec: &ToolSpec) {
-        self.pins.insert(spec.name.clone(), Pin::of(spec, spec.fingerprint()));
+        let of_name = self.pins.entry(spec.name.clone()).or_default();
+        of_name.insert(spec.origin.source.clone(), Pin::of(spec, spec.fingerprint()));
     }
 
     /// Keeps out what is not accepted, for [`CribBuilder::judge`](crate::CribBuilder::judge).
     pub fn judge(&self) -> Judge {
-        let pins = self.pins.iter();
-        let pins: HashMap<ToolName, (SourceId, Fingerprint)> =
-            pins.map(|(name, pin)| (name.clone(), (pin.source.clone(), pin.fingerprint))).collect();
-        Box::new(move |spec, now| match pins.get(&spec.name) {
+        let pins = self.pins.iter().map(|(name, of_name)| {
+            let pins = of_name.iter().map(|(source, pin)| (source.clone(), pin.fingerprint));
+            (name.clone(), pins.collect())
+        });
+        let pins: HashMap<ToolName, Vec<(SourceId, Fingerprint)>> = pins.collect();
+        Box::new(move |spec, now| {
+            let mut of_name = pins.get(&spec.name).into_iter().flatten();
             // The same words from another source are another tool.
-            Some((source, pinned)) if *source == spec.origin.source => {
-                (*pinned != now).then_some(Quarantine::Changed { pinned: *pinned, now })
+            match of_name.find(|(source, _)| *source == spec.origin.source) {
+                Some((_, pinned)) => {
+                    (*pinned != now).then_some(Quarantine::Changed { pinned: *pinned, now })
+                }
+                None => Some(Quarantine::NotPinned),
             }
-            Some(_) | None => Some(Quarantine::NotPinned),
         })
     }
 
     /// What differs between the pins and the tools of now, by name; what does not is left out.
     pub fn drift<'a>(&self, specs: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Drift> {
-        let mut now: BTreeMap<&ToolName, &ToolSpec> = BTreeMap::new();
+        let mut now: BTreeMap<&ToolName, BTreeMap<&SourceId, &ToolSpec>> = BTreeMap::new();
         for spec in specs {
-            let pinned = self.pins.get(&spec.name);
-            // Of several with one name, the one of the pinned source is meant.
-            if !now.contains_key(&spec.name)
-                || pinned.is_some_and(|pin| pin.source == spec.origin.source)
-            {
-                now.insert(&spec.name, spec);
-            }
+            now.entry(&spec.name).or_default().entry(&spec.origin.source).or_insert(spec);
         }
-        let gone = self.pins.keys().filter(|name| !now.contains_key(name)).map(Drift::removed);
-        let present = now.values().filter_map(|spec| match self.pins.get(&spec.name) {
-            Some(pin) => Drift::between(pin, spec),
-            None => Some(Drift::added(&spec.name)),
-        });
-        let mut drift: Vec<_> = gone.chain(present).collect();
-        drift.sort_by(|left, right| left.tool.cmp(&right.tool));
-        drift
+        let (no_pins, no_specs) = (BTreeMap::new(), BTreeMap::new());
+        let names: BTreeSet<_> = self.pins.keys().chain(now.keys().copied()).collect();
+        let of_name = |name| {
+            let pins = self.pins.get(name).unwrap_or(&no_pins);
+            between(name, pins, now.get(name).unwrap_or(&no_specs))
+        };
+        names.into_iter().flat_map(of_name).collect()
     }
 
     pub fn names(&self) -> impl ExactSizeIterator<Item = &ToolName> {
         self.pins.keys()
     }
+}
+
+/// What differs of the tools of one name.
+fn between(
+    name: &ToolName,
+    pins: &BTreeMap<SourceId, Pin>,
+    now: &BTreeMap<&SourceId, &ToolSpec>,
+) -> Vec<Drift> {
+    let mut gone = pins.iter().filter(|(source, _)| !now.contains_key(source));
+    let present = now.iter().filter_map(|(source, spec)| match pins.get(*source) {
+        Some(pin) => Drift::between(pin, spec),
+        // One that is gone from its source may have come here.
+        None => match gone.next() {
+            Some((_, pin)) => Drift::between(pin, spec),
+            None => Some(Drift::added(name)),
+        },
+    });
+    let mut drift: Vec<_> = present.collect();
+    drift.extend(gone.map(|_| Drift::removed(name)));
+    drift
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::de::{Error as _, MapAccess, Visitor};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 use toolcrib_core::{Fingerprint, SourceId, ToolName, ToolSpec};
@@ -96,9 +97,13 @@ impl Lock {
     /// The same pins are the same text.
     pub fn to_text(&self) -> String {
         let mut tools = Map::new();
-        for (name, Pin { source, fingerprint, spec }) in &self.pins {
-            let pin = json!({ "source": source, "fingerprint": fingerprint, "spec": spec });
-            tools.insert(name.to_string(), pin);
+        for (name, of_name) in &self.pins {
+            let pins = of_name.values().map(|Pin { source, fingerprint, spec }| {
+                json!({ "source": source, "fingerprint": fingerprint, "spec": spec })
+            });
+            let mut pins: Vec<_> = pins.collect();
+            let only = if pins.len() == 1 { pins.pop() } else { None };
+            tools.insert(name.to_string(), only.unwrap_or(Value::Array(pins)));
         }
         format!("{:#}\n", json!({ "version": VERSION, "tools": tools }))
     }
@@ -125,16 +130,16 @@ struct File {
     #[serde(rename = "version")]
     _version: u64,
     #[serde(deserialize_with = "each_once")]
-    tools: BTreeMap<ToolName, Pin>,
+    tools: BTreeMap<ToolName, BTreeMap<SourceId, Pin>>,
 }
 
 /// A merge can leave a tool in the file twice: a reader looks at one, the program at the other.
 fn each_once<'de, D: Deserializer<'de>>(
     deserializer: D,
-) -> Result<BTreeMap<ToolName, Pin>, D::Error> {
+) -> Result<BTreeMap<ToolName, BTreeMap<SourceId, Pin>>, D::Error> {
     struct Once;
     impl<'de> Visitor<'de> for Once {
-        type Value = BTreeMap<ToolName, Pin>;
+        type Value = BTreeMap<ToolName, BTreeMap<SourceId, Pin>>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("tools under their names")
@@ -142,14 +147,47 @@ fn each_once<'de, D: Deserializer<'de>>(
 
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
             let mut pins = BTreeMap::new();
-            while let Some((name, pin)) = map.next_entry::<ToolName, Pin>()? {
+            while let Some((name, of_name)) = map.next_entry::<ToolName, OfName>()? {
                 if pins.contains_key(&name) {
                     return Err(A::Error::custom(format!("`{name}` is there twice")));
                 }
-                pins.insert(name, pin);
+                pins.insert(name, of_name.0);
             }
             Ok(pins)
         }
     }
     deserializer.deserialize_map(Once)
+}
+
+/// The pins of one name: one, or a list of those of several sources.
+struct OfName(BTreeMap<SourceId, Pin>);
+
+impl<'de> Deserialize<'de> for OfName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OneOrMore;
+        impl<'de> Visitor<'de> for OneOrMore {
+            type Value = OfName;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a pin, or a list of the pins of several sources")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                let pin = Pin::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(OfName(BTreeMap::from([(pin.source.clone(), pin)])))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+                let mut pins = BTreeMap::new();
+                while let Some(pin) = list.next_element::<Pin>()? {
+                    if let Some(twice) = pins.insert(pin.source.clone(), pin) {
+                        let source = twice.source;
+                        return Err(A::Error::custom(format!("one of `{source}` is there twice")));
+                    }
+                }
+                Ok(OfName(pins))
+            }
+        }
+        deserializer.deserialize_any(OneOrMore)
+    }
 }

@@ -156,7 +156,20 @@ fn the_same_words_from_another_source_are_another_tool() {
         lock.drift([&after])[0].to_string(),
         "`a` breaking\n  breaking: it came from `code`, now from `strange`"
     );
-    assert_eq!(lock.drift([&after, &before]), []);
+    let both = lock.drift([&after, &before]);
+    assert_eq!(both.iter().map(ToString::to_string).collect::<Vec<_>>(), ["`a` added"]);
+    let mut two = lock.clone();
+    two.accept(&after);
+    assert_eq!(two.judge()(&before, before.fingerprint()), None);
+    assert_eq!(two.judge()(&after, after.fingerprint()), None);
+    assert_eq!(two.drift([&after, &before]), []);
+    assert_eq!(two.drift([&after])[0].to_string(), "`a` removed");
+    // One is written as it always was, two as a list.
+    assert_eq!(Lock::parse(&two.to_text()).unwrap(), two);
+    assert!(two.to_text().contains("\"a\": ["), "{}", two.to_text());
+    let twice = two.to_text().replace("strange", "code");
+    let error = Lock::parse(&twice).unwrap_err().to_string();
+    assert!(error.contains("one of `code` is there twice"), "{error}");
 }
 
 #[test]

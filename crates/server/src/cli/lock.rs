@@ -1,11 +1,13 @@
 //! `toolcrib lock`: accepts the tools as they are, or tells what changed.
 
+use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use serde_json::json;
 use toolcrib::lock::Lock;
-use toolcrib::{Catalog, ToolSpec};
+use toolcrib::{Catalog, Quarantine, SourceId, ToolSpec};
 
 use super::End;
 use super::output::Output;
@@ -25,17 +27,20 @@ pub(super) fn lock(room: &Room, output: &Output, path: Option<&Path>, check: boo
             away.join(", ")
         );
     }
-    let catalog = room.crib.catalog();
-    let shown = path.display();
+    let (all, shown) = (Shown::all(room), path.display());
     let old = config::file_if_any(path)?
         .map(|text| Lock::parse(&text).with_context(|| format!("cannot use `{shown}`")))
         .transpose()?;
-    let drift = old.as_ref().map(|old| old.drift(specs(&catalog))).unwrap_or_default();
+    let drift = old.as_ref().map(|old| old.drift(specs(&all))).unwrap_or_default();
     if check && old.is_none() {
         anyhow::bail!("there is no `{shown}`: `toolcrib lock` writes it");
     }
     if !check {
-        config::write(path, &Lock::of(&catalog).to_text())?;
+        let mut lock = Lock::default();
+        for shown in &all {
+            lock.add(&shown.catalog, |source| shown.has(source));
+        }
+        config::write(path, &lock.to_text())?;
     }
     if output.json {
         output.value(&json!({ "file": shown.to_string(), "written": !check, "drift": drift }))?;
@@ -44,7 +49,7 @@ pub(super) fn lock(room: &Room, output: &Output, path: Option<&Path>, check: boo
             output.text(&drift.to_string())?;
         }
         if !check {
-            let count = specs(&catalog).count();
+            let count = specs(&all).len();
             output.note(&format!("{count} tools are accepted in `{shown}`"));
         } else if drift.is_empty() {
             output.note("nothing changed");
@@ -53,8 +58,43 @@ pub(super) fn lock(room: &Room, output: &Output, path: Option<&Path>, check: boo
     Ok(if check && !drift.is_empty() { End::Failed } else { End::Done })
 }
 
-/// Every tool that could be accepted: the listed ones, and those that only a pin keeps out.
-fn specs(catalog: &Catalog) -> impl Iterator<Item = &ToolSpec> {
-    let listed = catalog.tools().iter().map(|tool| &*tool.spec);
-    listed.chain(catalog.quarantined().iter().map(|tool| &*tool.spec))
+/// What a profile shows, or the whole file.
+struct Shown {
+    catalog: Arc<Catalog>,
+    /// `None`: of all sources.
+    sources: Option<BTreeSet<SourceId>>,
+}
+
+impl Shown {
+    fn all(room: &Room) -> Vec<Self> {
+        let whole = Self { catalog: room.crib.catalog(), sources: None };
+        let profiles = room.profiles().into_iter().zip(room.named.values());
+        let profiles =
+            profiles.map(|((_, catalog), of)| Self { catalog, sources: Some(of.clone()) });
+        [whole].into_iter().chain(profiles).collect()
+    }
+
+    fn has(&self, source: &SourceId) -> bool {
+        self.sources.as_ref().is_none_or(|of| of.contains(source))
+    }
+
+    /// Every tool that could be accepted: the listed ones, and those that only a pin keeps out. One
+    /// whose name another has is shown elsewhere, or nowhere.
+    fn specs(&self) -> Vec<&ToolSpec> {
+        let listed = self.catalog.tools().iter().map(|tool| &*tool.spec);
+        let kept_out = self.catalog.quarantined().iter();
+        let kept_out = kept_out
+            .filter(|tool| !matches!(tool.reason, Quarantine::NameTaken { .. }))
+            .map(|tool| &*tool.spec);
+        let mut names = BTreeSet::new();
+        let own = listed.chain(kept_out).filter(|spec| self.has(&spec.origin.source));
+        own.filter(|spec| names.insert(&spec.name)).collect()
+    }
+}
+
+/// All of them, each once.
+fn specs(shown: &[Shown]) -> Vec<&ToolSpec> {
+    let mut known = BTreeSet::new();
+    let all = shown.iter().flat_map(Shown::specs);
+    all.filter(|spec| known.insert((&spec.name, &spec.origin.source))).collect()
 }

@@ -174,3 +174,19 @@ fn restarted(mut serving: Serving) -> Serving {
     drop(serving);
     Serving::start_in(folder, &[])
 }
+
+#[test]
+fn tools_of_two_alike_servers_are_pinned_side_by_side() {
+    let folder = furnished(["a", "b"]);
+    let state = state(&folder);
+    let run = |words: &[&str]| run_in(&folder, words, &[("XDG_STATE_HOME", &state)]);
+    let accepted = run(&["lock"]);
+    assert!(accepted.code == 0 && accepted.err.contains("4 tools are accepted"), "{accepted:?}");
+    let checked = run(&["lock", "--check"]);
+    assert!(checked.code == 0 && checked.err.contains("nothing changed"), "{checked:?}");
+    let serving = Serving::start_in(folder, &[]);
+    for who in ["a", "b"] {
+        let listed = serving.ask("GET", &format!("/v1/tools?profile={who}"), "").json();
+        assert_eq!(listed["tools"].as_array().map(Vec::len), Some(2), "{listed}");
+    }
+}
