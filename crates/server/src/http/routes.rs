@@ -97,7 +97,13 @@ pub(crate) fn find(method: &Method, path: &str) -> Result<(&'static Route, Vec<S
         }
     }
     if others.is_empty() {
-        let detail = "`/v1/openapi.json` lists the routes";
+        let bare = path.strip_suffix('/');
+        let is_route = |path| ROUTES.iter().any(|route| segments(route.path, path).is_some());
+        let detail = if bare.is_some_and(is_route) {
+            "leave out the slash at the end of the path"
+        } else {
+            "`/v1/openapi.json` lists the routes"
+        };
         return Err(Problem::new(Kind::UnknownRoute, detail));
     }
     let allowed = others.join(", ");

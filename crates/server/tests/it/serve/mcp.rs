@@ -65,6 +65,11 @@ fn clients_list_and_call_under_the_same_token_and_profiles() {
     let called = ask(&serving, "/mcp/small", "tools/call", call);
     assert!(called.body.contains("42"), "{called:?}");
     assert_eq!(ask(&serving, "/mcp/none", "tools/list", json!({})).status, 404);
+    for path in ["/mcp/", "/mcp/small/"] {
+        let answer = ask(&serving, path, "tools/list", json!({}));
+        assert_eq!(answer.status, 404, "{path}");
+        assert!(answer.body.contains("leave out the slash"), "{path}: {answer:?}");
+    }
 }
 
 #[test]
