@@ -12,7 +12,7 @@ use crate::call::CallKey;
 use crate::caller::Caller;
 use crate::errand::Errand;
 use crate::host::{Ask, Host, LogEntry, LogLevel, Question, Unanswered};
-use crate::library::Refusal;
+use crate::library::{Fields, Refusal};
 use crate::name::SourceId;
 use crate::outcome::{ErrorKind, ToolError};
 use crate::plan::Plan;
@@ -122,6 +122,13 @@ impl CallContext {
     pub fn log(&self, entry: LogEntry) {
         if let Some(host) = &self.host {
             host.log(self.key, entry);
+        }
+    }
+
+    /// Says that what was to be done at an address which the host was asked to open is done.
+    pub fn opened(&self, said: Fields) {
+        if let Some(host) = &self.host {
+            host.opened(self.key, said);
         }
     }
 

@@ -18,6 +18,10 @@ pub trait Host: Send + Sync {
 
     fn log(&self, _call: CallKey, _entry: LogEntry) {}
 
+    /// What whoever asked to have an address opened says of it once that is done, in the shape of the
+    /// Model Context Protocol (`notifications/elicitation/complete`).
+    fn opened(&self, _call: CallKey, _said: Fields) {}
+
     /// The lowest level of lines that anybody reads; servers are asked for no others. `None`: for
     /// none at all. Without a word it is `Info`, whether `log` does anything or not.
     fn hears(&self) -> Option<LogLevel> {

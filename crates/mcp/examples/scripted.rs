@@ -316,6 +316,12 @@ impl Server {
         self.waiting.lock().unwrap().insert(json!(own).to_string(), sender);
         say(&json!({"jsonrpc": "2.0", "id": own, "method": method, "params": params}));
         let mut answer = answer.recv_timeout(Duration::from_secs(20)).unwrap();
+        if params["mode"] == "url" {
+            say(&json!({
+                "jsonrpc": "2.0", "method": "notifications/elicitation/complete",
+                "params": {"elicitationId": params["elicitationId"], "x-new": 1},
+            }));
+        }
         let answer = if answer["error"].is_null() {
             answer["result"].take()
         } else {

@@ -148,6 +148,9 @@ impl Calls {
         if table.questions.len() < MOST_QUESTIONS {
             let params = fields.remove("params").unwrap_or_default();
             let of = table.owner(stream);
+            if let Some(of) = &of {
+                of.notes_address(&params);
+            }
             if of.is_none() && stream.is_none() && table.has_calls() {
                 self.turns.begin();
             }
@@ -171,6 +174,14 @@ impl Calls {
             "notifications/message" => {
                 let owner = self.table().owner(stream)?;
                 owner.context()?.log(log_entry(fields.remove("params")?)?);
+                None
+            }
+            "notifications/elicitation/complete" => {
+                let Some(Value::Object(params)) = fields.remove("params") else { return None };
+                let name = params.get("elicitationId")?;
+                let asked =
+                    self.table().by_id.values().find(|slot| slot.has_address(name)).cloned();
+                asked?.context()?.opened(params);
                 None
             }
             "notifications/tools/list_changed" => {

@@ -23,11 +23,16 @@ pub(crate) struct Slot {
     /// Told with every report of progress.
     pub(crate) progressed: Notify,
     questions: AtomicUsize,
+    /// By their names, the addresses that the server asked to have opened.
+    addresses: Mutex<Vec<Value>>,
     /// Who waits for a request that went around the SDK; `None` within: it has ended.
     direct: Option<Mutex<Option<oneshot::Sender<End>>>>,
     /// Where a request around the SDK was asked from, if its answer may be read there.
     asker: Option<Handle>,
 }
+
+/// Addresses that the server of one call may ask to have opened and speak of later.
+const MOST_ADDRESSES: usize = 64;
 
 /// How a request ended that went around the SDK.
 pub(crate) enum End {
@@ -71,6 +76,7 @@ impl Slot {
             state: Mutex::default(),
             progressed: Notify::new(),
             questions: AtomicUsize::new(0),
+            addresses: Mutex::default(),
             direct: None,
             asker: None,
         }
@@ -151,6 +157,20 @@ impl Slot {
     pub(crate) fn is_asked(self: &Arc<Self>) -> impl Drop + Send + use<> {
         self.questions.fetch_add(1, Ordering::AcqRel);
         Answering(Arc::clone(self))
+    }
+
+    /// Notes that the server asks to have an address opened, if this is such a question.
+    pub(super) fn notes_address(&self, params: &Value) {
+        if let Some(name) = params.get("elicitationId").filter(|name| name.is_string()) {
+            let mut addresses = self.addresses.lock().unwrap_or_else(PoisonError::into_inner);
+            if addresses.len() < MOST_ADDRESSES {
+                addresses.push(name.clone());
+            }
+        }
+    }
+
+    pub(super) fn has_address(&self, name: &Value) -> bool {
+        self.addresses.lock().unwrap_or_else(PoisonError::into_inner).contains(name)
     }
 
     pub(crate) fn waits_for_us(&self) -> bool {

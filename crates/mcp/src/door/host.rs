@@ -9,7 +9,7 @@ use futures_util::task::AtomicWaker;
 use serde_json::Value;
 use tokio::sync::oneshot;
 use toolcrib_core::{
-    Ask, BoxFuture, CallKey, Host, LogEntry, LogLevel, Progress, Question, Unanswered,
+    Ask, BoxFuture, CallKey, Fields, Host, LogEntry, LogLevel, Progress, Question, Unanswered,
 };
 
 use super::client::Client;
@@ -22,6 +22,7 @@ pub(super) type Answer = Result<Value, Unanswered>;
 pub(super) enum Event {
     Progress(Progress),
     Log(LogEntry),
+    Opened(Fields),
     Ask(Ask, oneshot::Sender<Answer>),
 }
 
@@ -68,7 +69,7 @@ impl Told {
     fn tell(&self, event: Event) {
         let mut queue = self.queue();
         let has_room = match event {
-            Event::Progress(_) | Event::Log(_) => queue.events.len() < BACKLOG,
+            Event::Progress(_) | Event::Log(_) | Event::Opened(_) => queue.events.len() < BACKLOG,
             // Whoever asks waits for the answer, or has taken the question back.
             Event::Ask(..) => {
                 queue.events.retain(|event| !event.is_taken_back());
@@ -140,6 +141,10 @@ impl Host for Voice {
         self.told.tell(Event::Log(entry));
     }
 
+    fn opened(&self, _: CallKey, said: Fields) {
+        self.told.tell(Event::Opened(said));
+    }
+
     fn hears(&self) -> Option<LogLevel> {
         self.told.queue().hears
     }
@@ -195,6 +200,7 @@ mod tests {
         let told = |event: &Event| match event {
             Event::Progress(progress) => format!("{}", progress.done),
             Event::Log(_) => "a line".to_owned(),
+            Event::Opened(_) => "an address".to_owned(),
             Event::Ask(..) => "a question".to_owned(),
         };
         let rest: Vec<_> = std::iter::from_fn(|| ear.heard()).collect();

@@ -7,7 +7,7 @@ use rmcp::model::{
 use rmcp::service::{PeerRequestOptions, RequestContext, RoleServer, ServiceError};
 use serde_json::{Value, json};
 use std::time::Duration;
-use toolcrib_core::{Ask, LogEntry, Progress, Unanswered};
+use toolcrib_core::{Ask, Fields, LogEntry, Progress, Unanswered};
 
 use super::client::{Client, method};
 use super::host::Answer;
@@ -52,6 +52,17 @@ impl Line {
             return;
         }
         let told = CustomNotification::new("notifications/message", Some(json!(entry)));
+        let told = ServerNotification::CustomNotification(told);
+        let _ = context.peer.send_notification(told).await;
+    }
+
+    /// Tells a client of a revision that has this that what it was asked to open is done.
+    pub(super) async fn opened(&self, said: Fields) {
+        let Some(context) = self.context.as_ref().filter(|_| !self.client.is_modern) else {
+            return;
+        };
+        let told = Value::Object(said);
+        let told = CustomNotification::new("notifications/elicitation/complete", Some(told));
         let told = ServerNotification::CustomNotification(told);
         let _ = context.peer.send_notification(told).await;
     }

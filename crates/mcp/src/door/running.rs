@@ -167,6 +167,7 @@ impl Running {
                         Box::pin(line.progress(progress)).await;
                     }
                     Heard::Event(Event::Log(entry)) => Box::pin(line.log(entry)).await,
+                    Heard::Event(Event::Opened(said)) => Box::pin(line.opened(said)).await,
                     Heard::Event(Event::Ask(ask, reply)) if line.client.is_modern => {
                         self.open(ask, reply);
                         Box::pin(self.open_more(line)).await;
@@ -239,6 +240,7 @@ impl Running {
             match event {
                 Event::Progress(progress) => line.progress(progress).await,
                 Event::Log(entry) => line.log(entry).await,
+                Event::Opened(said) => line.opened(said).await,
                 Event::Ask(ask, reply) => self.open(ask, reply),
             }
         }

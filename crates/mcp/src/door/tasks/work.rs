@@ -72,7 +72,7 @@ async fn run(case: &Case, task: &Task, mut running: Running) -> Next {
         match heard {
             Heard::Event(Event::Progress(progress)) => task.progresses(&progress),
             // A task has no place for lines of a log.
-            Heard::Event(Event::Log(_)) => {}
+            Heard::Event(Event::Log(_) | Event::Opened(_)) => {}
             Heard::Event(Event::Ask(_, reply)) if is_told => {
                 let _ = reply.send(Err(Unanswered::Cancelled));
             }

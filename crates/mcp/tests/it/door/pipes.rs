@@ -37,7 +37,7 @@ impl Pipe {
         Self::at(Home::of(Crib::of(tools)), settings)
     }
 
-    fn at(home: Home, settings: DoorSettings) -> Self {
+    pub(super) fn at(home: Home, settings: DoorSettings) -> Self {
         let door = Door::new(Arc::new(home), settings);
         let (near, far) = duplex(64 * 1024);
         let (reader, writer) = split(far);

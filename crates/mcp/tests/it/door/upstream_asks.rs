@@ -8,7 +8,9 @@ use toolcrib_core::{
 };
 use toolcrib_mcp::{DoorSettings, Era};
 
+use super::house::Home;
 use super::own_client::in_front_of;
+use super::pipes::Pipe;
 use super::support::open;
 use super::wire::modern;
 use crate::support::{crib, run_with, settings, source};
@@ -100,4 +102,36 @@ async fn what_a_server_says_besides_its_questions_reaches_a_client_of_its_revisi
     let done = modern(&url, "ann", "tools/call", params, can).await.answer();
     let told = done["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned();
     assert!(told.contains(r#"{"sure":{"action":"accept","x-new":4}}"#), "{done}");
+}
+
+#[tokio::test]
+async fn an_older_client_hears_that_what_it_was_to_open_is_done() {
+    let home = Home::of(crib(&source(settings(&["legacy"]))).await);
+    let mut pipe = Pipe::at(home, DoorSettings::default());
+    pipe.say(json!({
+        "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": { "elicitation": { "url": {} } },
+            "clientInfo": { "name": "t", "version": "1" },
+        },
+    }))
+    .await;
+    assert_eq!(pipe.hear().await["result"]["protocolVersion"], "2025-11-25");
+    pipe.say(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+    let question = json!({
+        "mode": "url", "elicitationId": "e1", "url": "https://a.example/", "message": "Sign in",
+    });
+    let params = json!({ "name": "ask", "arguments": { "question": question } });
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    pipe.say(call).await;
+    let asked = pipe.hear().await;
+    assert_eq!(asked["params"]["elicitationId"], "e1", "{asked}");
+    let answer = json!({ "action": "accept" });
+    pipe.say(json!({ "jsonrpc": "2.0", "id": asked["id"], "result": answer })).await;
+    let told = json!({
+        "jsonrpc": "2.0", "method": "notifications/elicitation/complete",
+        "params": { "elicitationId": "e1", "x-new": 1 },
+    });
+    assert_eq!(pipe.hear().await, told);
+    assert_eq!(pipe.hear().await["result"]["content"][0]["text"], answer.to_string());
+    pipe.hang_up().await;
 }
