@@ -25,6 +25,7 @@ mod house;
 mod http;
 mod line;
 mod listing;
+mod message;
 mod once;
 mod outgoing;
 mod plain;

@@ -3,10 +3,13 @@
 use std::fmt;
 
 use rmcp::model::RequestId;
-use serde::de::Visitor;
+use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// The SDK's own type keeps a copy of what it reads, to try one kind after the other.
+/// Beyond this, readers that keep numbers as floating point take two of them for one.
+const EXACT: u64 = (1 << 53) - 1;
+
+/// The SDK's own type takes `1.0` for 1, and keeps a copy of what it reads, to try one kind after the other.
 pub(crate) struct Id(pub(crate) RequestId);
 
 impl<'de> Deserialize<'de> for Id {
@@ -19,13 +22,15 @@ impl<'de> Deserialize<'de> for Id {
                 to.write_str("a text or a whole number")
             }
 
-            fn visit_i64<E>(self, number: i64) -> Result<Id, E> {
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Id, E> {
+                if number.unsigned_abs() > EXACT {
+                    return Err(E::custom("the number is not exact to every reader"));
+                }
                 Ok(Id(RequestId::Number(number)))
             }
 
-            fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Id, E> {
-                let number = i64::try_from(number).map_err(E::custom)?;
-                Ok(Id(RequestId::Number(number)))
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Id, E> {
+                self.visit_i64(i64::try_from(number).map_err(E::custom)?)
             }
 
             fn visit_str<E>(self, text: &str) -> Result<Id, E> {

@@ -12,11 +12,12 @@ use futures_util::stream::{self, StreamExt as _};
 use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderValue, StatusCode};
-use serde::Deserialize;
+use rmcp::model::RequestId;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::http::{Inner, refused};
+use super::message;
 use super::plain::EVENTS;
 use super::room::Entrance;
 use super::screen::INVALID_REQUEST;
@@ -38,12 +39,6 @@ pub(super) enum Piece {
     Refused(String),
 }
 
-#[derive(Deserialize)]
-struct Message {
-    id: Option<Value>,
-    method: Option<Value>,
-}
-
 /// Whether this may be a batch and no single message.
 pub(super) fn opens(body: &[u8]) -> bool {
     body.trim_ascii_start().starts_with(b"[")
@@ -59,20 +54,23 @@ pub(super) fn split(text: &str) -> Result<Vec<Piece>, String> {
 }
 
 fn piece(text: &RawValue) -> Piece {
-    let is_object = text.get().starts_with('{');
-    let message = serde_json::from_str::<Message>(text.get()).ok().filter(|_| is_object);
-    let Some(Message { id, method }) = message else {
-        return Piece::Refused(refusal(&Value::Null, "a message is one JSON object"));
+    let Ok(message) = serde_json::from_str::<Map<String, Value>>(text.get()) else {
+        return Piece::Refused(refusal(None, "a message is one JSON object"));
     };
-    if method.as_ref().is_some_and(|method| method == "initialize") {
-        return Piece::Refused(refusal(&id.unwrap_or_default(), "`initialize` comes by itself"));
+    let id = message::id(&message);
+    if let Err(told) = message::check(&message) {
+        return Piece::Refused(refusal(id.as_ref(), told));
+    }
+    let method = message.get("method");
+    if method.is_some_and(|method| method == "initialize") {
+        return Piece::Refused(refusal(id.as_ref(), "`initialize` comes by itself"));
     }
     // At a pipe a message is one line.
     let text = text.get().replace(['\n', '\r'], " ");
     Piece::Message { text, asks: id.is_some() && method.is_some() }
 }
 
-fn refusal(id: &Value, told: &str) -> String {
+fn refusal(id: Option<&RequestId>, told: &str) -> String {
     let error = json!({ "code": INVALID_REQUEST, "message": told });
     json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string()
 }
@@ -124,7 +122,7 @@ async fn one(porch: &Inner, entrance: Entrance, head: Parts, piece: Piece) -> Bo
     match str::from_utf8(&body) {
         Ok("") | Err(_) => Body::empty(),
         Ok(said) if said.starts_with('{') => event(said),
-        Ok(said) => event(&refusal(&Value::Null, said)),
+        Ok(said) => event(&refusal(None, said)),
     }
 }
 

@@ -22,6 +22,7 @@ use super::batch;
 use super::desk::Desk;
 use super::early::{self, Began};
 use super::hosts::Hosts;
+use super::message;
 use super::once;
 use super::plain::{self, Plain, Remembered};
 use super::room::{Entrance, Room};
@@ -41,8 +42,7 @@ const ONCE: [HeaderName; 5] = [
     DISCOVERY,
 ];
 const TOO_LARGE: Refusal = (StatusCode::PAYLOAD_TOO_LARGE, "the request is too large");
-const NO_MESSAGE: Refusal =
-    (StatusCode::BAD_REQUEST, "the body must be one JSON object, read as it is");
+const NO_MESSAGE: &str = "the body must be one JSON object, read as it is";
 
 /// The door over HTTP, for a server that has routes, authentication and bounds of its own. Cheap
 /// to clone; clones are the same door.
@@ -200,7 +200,7 @@ impl Inner {
         match read.map(batch::split) {
             Ok(Ok(pieces)) => batch::answer(self, entrance, head, pieces).await,
             Ok(Err(told)) => said((StatusCode::BAD_REQUEST, &told), INVALID_REQUEST),
-            Err(code) => said(NO_MESSAGE, code),
+            Err(code) => said((StatusCode::BAD_REQUEST, NO_MESSAGE), code),
         }
     }
 
@@ -240,7 +240,7 @@ impl Inner {
         let bounds = &self.room.settings.request;
         let message = match (head.method == Method::POST).then(|| read(&body, bounds)).transpose() {
             Ok(message) => message,
-            Err(code) => return Ok(said(NO_MESSAGE, code)),
+            Err((code, told)) => return Ok(said((StatusCode::BAD_REQUEST, told), code)),
         };
         let mut request = Request::from_parts(head, Body::from(body));
         entrance.key = message.as_ref().and_then(once::proposed).map(Arc::new);
@@ -317,12 +317,15 @@ impl Inner {
     }
 }
 
-/// A body that means one thing only: JSON without a key that stands for two values, and not nested
-/// without end. Whoever reads it after this reads the same. `Err`: the code of what is wrong.
-fn read(body: &[u8], bounds: &Bounds) -> Result<Value, i32> {
-    let text = str::from_utf8(body).map_err(|_| PARSE_ERROR)?;
-    let read = bounds.read_strict(text).map_err(|error| screen::code(&error))?;
-    if read.is_object() { Ok(read) } else { Err(INVALID_REQUEST) }
+/// A body that is a message and means one thing only: JSON without a key that stands for two values,
+/// and not nested without end. Whoever reads it after this reads the same. `Err`: what is wrong, and
+/// the code of that.
+fn read(body: &[u8], bounds: &Bounds) -> Result<Value, (i32, &'static str)> {
+    let text = str::from_utf8(body).map_err(|_| (PARSE_ERROR, NO_MESSAGE))?;
+    let read = bounds.read_strict(text).map_err(|error| (screen::code(&error), NO_MESSAGE))?;
+    let message = read.as_object().ok_or((INVALID_REQUEST, NO_MESSAGE))?;
+    message::check(message).map_err(|told| (INVALID_REQUEST, told))?;
+    Ok(read)
 }
 
 /// A page of our own address is no foreign one. Which addresses are ours is checked after this,

@@ -11,6 +11,8 @@ use tokio::sync::Mutex;
 use toolcrib_json::repair::{Bounds, Unreadable};
 
 use super::batch::{self, Piece};
+use super::message;
+use crate::id::Id;
 use crate::pipes::{Line, Lines};
 
 /// Codes of JSON-RPC 2.0, section 5.1.
@@ -91,7 +93,9 @@ fn judged<'a>(
                 let revision = message.get("params").and_then(|it| it.get("protocolVersion"));
                 *has_batches = revision.is_some_and(|revision| revision == batch::REVISION);
             }
-            Ok(Judged::Message(line))
+            message::check(&message)
+                .map(|()| Judged::Message(line))
+                .map_err(|told| refusal(message::id(&message).as_ref(), INVALID_REQUEST, told))
         }
         Ok(Value::Array(_)) if *has_batches => batch::split(text)
             .map(Judged::Batch)
@@ -108,12 +112,12 @@ pub(super) fn code(error: &Unreadable) -> i32 {
 
 #[derive(Deserialize)]
 struct Addressed {
-    id: RequestId,
+    id: Id,
 }
 
 /// Who asked, where that can be read for certain.
 fn id(text: &str) -> Option<RequestId> {
-    serde_json::from_str(text).ok().map(|Addressed { id }| id)
+    serde_json::from_str(text).ok().map(|Addressed { id: Id(id) }| id)
 }
 
 fn refusal(id: Option<&RequestId>, code: i32, told: &str) -> Vec<u8> {

@@ -96,13 +96,23 @@ impl Piped {
     }
 
     pub(crate) fn say(&mut self, line: &str) {
-        writeln!(self.keys, "{line}").unwrap();
+        self.say_bytes(line.as_bytes());
+    }
+
+    /// What may be no text.
+    pub(crate) fn say_bytes(&mut self, line: &[u8]) {
+        self.keys.write_all(&[line, b"\n"].concat()).unwrap();
+    }
+
+    /// The next line that comes back.
+    pub(crate) fn hear(&mut self) -> String {
+        self.lines.next().unwrap().unwrap()
     }
 
     /// Says a line, and gives the next one that comes back.
     pub(crate) fn ask(&mut self, line: &str) -> String {
         self.say(line);
-        self.lines.next().unwrap().unwrap()
+        self.hear()
     }
 
     /// Ends it as nobody should: it can clean up nothing.

@@ -15,6 +15,7 @@ use toolcrib_mcp::{Door, DoorSettings, StdioError};
 use toolcrib_testkit::{Behaviour, Oracle, spec};
 
 use super::house::Home;
+use super::wire::NO_MESSAGES;
 
 pub(super) struct Pipe {
     writer: WriteHalf<DuplexStream>,
@@ -160,6 +161,32 @@ async fn what_cannot_be_read_is_answered_and_costs_itself_alone() {
         let words = refused["error"]["message"].as_str().unwrap();
         assert!(words.contains(told), "{words}");
         assert_eq!(pipe.hear().await["id"], 9, "{line:.80}");
+    }
+    pipe.hang_up().await;
+}
+
+#[tokio::test]
+async fn an_object_that_is_no_message_is_told_so() {
+    let mut pipe = Pipe::to(&Oracle::default());
+    let greeting = json!({
+        "protocolVersion": "2025-03-26", "capabilities": {},
+        "clientInfo": { "name": "t", "version": "1" },
+    });
+    pipe.say(json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": greeting }))
+        .await;
+    assert_eq!(pipe.hear().await["id"], 0);
+    pipe.say(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+    for body in NO_MESSAGES {
+        // By itself, and in a batch of the revision that has them.
+        for line in [body.to_owned(), format!("[{body}]")] {
+            let ping = r#"{"jsonrpc":"2.0","id":9,"method":"ping"}"#;
+            pipe.writer.write_all(format!("{line}\n{ping}\n").as_bytes()).await.unwrap();
+            let refused = pipe.hear().await;
+            assert_eq!(refused["error"]["code"], -32600, "{line}: {refused}");
+            let id = if body.contains("\"id\":1,") { json!(1) } else { Value::Null };
+            assert_eq!(refused["id"], id, "{line}: {refused}");
+            assert_eq!(pipe.hear().await["id"], 9, "{line}");
+        }
     }
     pipe.hang_up().await;
 }

@@ -7,7 +7,7 @@ use toolcrib_mcp::DoorSettings;
 use toolcrib_testkit::{ByHand, Oracle};
 
 use super::support::open;
-use super::wire::{begin, modern, old, send};
+use super::wire::{NO_MESSAGES, begin, modern, old, send};
 
 const TOOLS: [&str; 5] = ["alpha", "beta", "gamma", "secret", "zeta"];
 
@@ -230,7 +230,11 @@ async fn a_body_that_is_no_json_is_told_apart_from_one_that_is_no_request() {
         ("\"\u{1}\"", -32700),
         ("7", -32600),
         (r#"{"jsonrpc":"2.0","id":1,"method":"ping","method":"pong"}"#, -32600),
-    ] {
+        (r#"{"jsonrpc":"2.0","id":1e400,"method":"ping"}"#, -32700),
+    ]
+    .into_iter()
+    .chain(NO_MESSAGES.map(|body| (body, -32600)))
+    {
         for header in [of_session, modern] {
             let reply = send("POST", &url, &[("x-caller", "ann"), header], body).await;
             assert_eq!((reply.status, &reply.answer()["error"]["code"]), (400, &json!(code)));

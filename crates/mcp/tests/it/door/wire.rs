@@ -6,6 +6,34 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
+/// Objects that are no messages of JSON-RPC 2.0, of those that name their `id` at the beginning.
+pub(crate) const NO_MESSAGES: [&str; 24] = [
+    r"{}",
+    r#"{"jsonrpc":"2.0"}"#,
+    r#"{"id":1,"jsonrpc":"2.0"}"#,
+    r#"{"id":1,"method":"ping"}"#,
+    r#"{"id":1,"jsonrpc":"1.0","method":"ping"}"#,
+    r#"{"id":1,"jsonrpc":2.0,"method":"ping"}"#,
+    r#"{"id":1,"jsonrpc":"2.0","method":7}"#,
+    r#"{"id":1,"jsonrpc":"2.0","Method":"ping"}"#,
+    r#"{"id":1,"jsonrpc":"2.0","method":"ping","result":{}}"#,
+    r#"{"id":1,"jsonrpc":"2.0","method":"ping","params":[]}"#,
+    r#"{"id":1,"jsonrpc":"2.0","method":"ping","params":{"_meta":7}}"#,
+    r#"{"id":1,"jsonrpc":"2.0","result":{},"error":{"code":1,"message":"m"}}"#,
+    r#"{"id":1,"jsonrpc":"2.0","error":"m"}"#,
+    r#"{"id":1,"jsonrpc":"2.0","error":{"code":1.5,"message":"m"}}"#,
+    r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#,
+    r#"{"jsonrpc":"2.0","id":null,"result":{}}"#,
+    r#"{"jsonrpc":"2.0","id":1.0,"method":"ping"}"#,
+    r#"{"jsonrpc":"2.0","id":1e0,"method":"ping"}"#,
+    r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#,
+    r#"{"jsonrpc":"2.0","id":9007199254740992,"method":"ping"}"#,
+    r#"{"jsonrpc":"2.0","id":-9007199254740993,"method":"ping"}"#,
+    r#"{"jsonrpc":"2.0","id":18446744073709551615,"method":"ping"}"#,
+    r#"{"jsonrpc":"2.0","id":true,"method":"ping"}"#,
+    r#"{"jsonrpc":"2.0","id":[1],"method":"ping"}"#,
+];
+
 pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) head: String,

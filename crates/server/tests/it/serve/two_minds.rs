@@ -4,11 +4,25 @@ use serde_json::{Value, json};
 
 use super::oracle::{Operation, Oracle, document};
 use super::routes::{self, Route};
-use super::support::{Serving, bearer, head};
+use super::support::{Answer, Serving, bearer, head};
 use super::wire::meta;
-use crate::process::Folder;
+use crate::process::{Folder, Piped};
 
-fn serving() -> (Serving, Oracle) {
+/// What stands in the place of an `id` and is none that every reader reads alike.
+const NO_IDS: [&str; 10] = [
+    "null",
+    "1.0",
+    "1e0",
+    "1.5",
+    "1e400",
+    "9007199254740993",
+    "-9007199254740993",
+    "[]",
+    "{}",
+    "true",
+];
+
+fn furnished() -> (Folder, Oracle) {
     let oracle = Oracle::start();
     let operation = |name: &str| Operation { name: name.to_owned(), word: name.to_owned() };
     let (ok, evil) = (operation("ok"), operation("evil"));
@@ -22,6 +36,11 @@ fn serving() -> (Serving, Oracle) {
             oracle.url
         ),
     );
+    (folder, oracle)
+}
+
+fn serving() -> (Serving, Oracle) {
+    let (folder, oracle) = furnished();
     let serving = Serving::start_in(folder, &[]);
     serving.hears("`api`: 2 tools");
     (serving, oracle)
@@ -29,6 +48,10 @@ fn serving() -> (Serving, Oracle) {
 
 /// Sends bytes as the body, with these lines beside those that belong there.
 fn send(serving: &Serving, path: &str, lines: &[&str], body: &[u8]) -> u16 {
+    answered(serving, path, lines, body).status
+}
+
+fn answered(serving: &Serving, path: &str, lines: &[&str], body: &[u8]) -> Answer {
     let token = bearer(&serving.token);
     let common = [
         token.as_str(),
@@ -38,7 +61,12 @@ fn send(serving: &Serving, path: &str, lines: &[&str], body: &[u8]) -> u16 {
     ];
     let head = head("POST", path, serving, &[&common, lines].concat());
     let head = format!("{head}Content-Length: {}\r\n\r\n", body.len());
-    serving.raw(&[head.as_bytes(), body].concat()).status
+    serving.raw(&[head.as_bytes(), body].concat())
+}
+
+/// That of no JSON, or of no request.
+fn code_of(id: &str) -> i32 {
+    if id == "1e400" { -32700 } else { -32600 }
 }
 
 fn utf16(text: &str) -> Vec<u8> {
@@ -160,9 +188,10 @@ fn a_head_that_says_something_else_than_its_body_is_refused() {
         assert!((400..500).contains(&status), "{path} {lines:?}: {status}");
     }
     let right = [version, method, name];
-    for id in ["null", "1.5", "1e400", "[]", "{}", "true"] {
-        let status = send(&serving, "/mcp", &right, body(id, "tools/call").as_bytes());
-        assert!((400..500).contains(&status), "{id}: {status}");
+    for id in NO_IDS {
+        let refused = answered(&serving, "/mcp", &right, body(id, "tools/call").as_bytes());
+        assert_eq!(refused.status, 400, "{id}: {refused:?}");
+        assert_eq!(refused.json()["error"]["code"], code_of(id), "{id}: {refused:?}");
     }
     for method in ["TOOLS/CALL", "tools/call ", "tools\\u002fcall\\u0000", ""] {
         let status = send(&serving, "/mcp", &right, body("1", method).as_bytes());
@@ -170,4 +199,47 @@ fn a_head_that_says_something_else_than_its_body_is_refused() {
     }
     assert_eq!(oracle.asked(), Vec::<String>::new());
     assert_eq!(send(&serving, "/mcp", &right, good.as_bytes()), 200);
+}
+
+#[test]
+fn no_line_at_a_pipe_is_read_that_could_be_read_otherwise() {
+    let (folder, oracle) = furnished();
+    let mut pipe = Piped::open(&folder, &["mcp", "crib.toml"]);
+    let call = |id: &str, name: &str| {
+        let params = format!(r#"{{{name},"arguments":{{}},"_meta":{}}}"#, meta());
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#)
+    };
+    let good = call("1", r#""name":"ok""#);
+    let mut lines = broken(&good);
+    // A mark of the byte order is passed over here, and no line is nothing.
+    lines.retain(|(what, _)| !["a mark of the byte order", "nothing"].contains(what));
+    let twice = [r#""name":"ok","name":"evil""#, r#""name":"ok","n\u0061me":"evil""#];
+    lines.extend(twice.map(|name| (name, call("1", name).into())));
+    lines.extend(NO_IDS.map(|id| (id, call(id, r#""name":"ok""#).into())));
+    let inside = good.strip_prefix('{').unwrap();
+    lines.push(("two methods", format!(r#"{{"method":"tools/list",{inside}"#).into()));
+    lines.push(("two ids", format!(r#"{{"id":2,{inside}"#).into()));
+    lines.push(("no method", good.replace(r#""method""#, r#""Method""#).into()));
+    let ping = json!({ "jsonrpc": "2.0", "id": 9, "method": "ping" });
+    for (what, line) in lines {
+        pipe.say_bytes(&line);
+        let refused: Value = serde_json::from_str(&pipe.hear()).unwrap();
+        let code = &refused["error"]["code"];
+        assert!([-32700, -32600].contains(&code.as_i64().unwrap()), "{what}: {refused}");
+        if NO_IDS.contains(&what) {
+            assert_eq!((code, &refused["id"]), (&json!(code_of(what)), &Value::Null), "{refused}");
+        }
+        // It was answered once, and cost itself alone.
+        let next: Value = serde_json::from_str(&pipe.ask(&ping.to_string())).unwrap();
+        assert_eq!(next["id"], 9, "{what}: {next}");
+    }
+    for method in ["TOOLS/CALL", "tools/call ", "tools\\u002fcall\\u0000", ""] {
+        let other = good.replace("tools/call", method);
+        let refused: Value = serde_json::from_str(&pipe.ask(&other)).unwrap();
+        assert_eq!(refused["error"]["code"], -32601, "{method}: {refused}");
+    }
+    assert_eq!(oracle.asked(), Vec::<String>::new());
+    let done: Value = serde_json::from_str(&pipe.ask(&good)).unwrap();
+    assert_eq!((&done["id"], oracle.asked().len()), (&json!(1), 1), "{done}");
+    assert_eq!(pipe.hang_up(), (Some(0), vec![]));
 }
