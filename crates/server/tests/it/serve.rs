@@ -5,6 +5,7 @@ mod alike;
 mod all_tickets;
 mod apart;
 mod audit;
+mod audited;
 mod away;
 mod bombs;
 mod bounds;

@@ -1,7 +1,6 @@
 //! The record of decisions: one for each call and one for its end, before the effect, and none
 //! that can be changed without a trace.
 
-use std::collections::HashMap;
 use std::io::Write as _;
 
 use serde_json::{Value, json};
@@ -34,172 +33,20 @@ const FILE: &str = "[audit]\nfile = \"audit.jsonl\"\n\
                     [[source]]\nid = \"o\"\nmcp = { command = [\"python3\", \"./oracle.py\"], cwd = \".\" }\n\
                     [profile.closed]\ndeny = [\"o__write\"]\nallow = [\"*\"]\n";
 
-const SECRET: &str = "an argument that is nobody's business";
-
-fn folder() -> Folder {
+pub(super) fn folder() -> Folder {
     let folder = Folder::new();
     folder.write("oracle.py", &oracle());
     folder.write("crib.toml", FILE);
     folder
 }
 
-fn records(folder: &Folder) -> Vec<Value> {
+pub(super) fn records(folder: &Folder) -> Vec<Value> {
     let text = std::fs::read_to_string(folder.path().join("audit.jsonl")).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn verify(folder: &Folder) -> Ran {
+pub(super) fn verify(folder: &Folder) -> Ran {
     run_in(folder, &["audit", "verify", "--json"], &[("XDG_STATE_HOME", &state(folder))])
-}
-
-/// Numbers that look random; the seed is printed where a test uses them.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        usize::try_from(self.0 >> 33).unwrap() % sides
-    }
-}
-
-/// Does one of the things that callers do; tells the outcomes that the record must have.
-fn act(serving: &Serving, dice: &mut Dice) -> Vec<&'static str> {
-    let arguments = json!({ "note": SECRET, "n": dice.roll(1000) });
-    let call = |name: &str, profile: Option<&str>, arguments: &Value| {
-        let calls = json!([{ "name": name, "arguments": arguments }]);
-        serving.call(&json!({ "profile": profile, "calls": calls }))
-    };
-    match dice.roll(7) {
-        0 => {
-            call("o__look", None, &arguments);
-            vec!["done"]
-        }
-        1 => {
-            call("o__write", None, &arguments);
-            vec!["done"]
-        }
-        2 => {
-            call("o__write", None, &json!({ "note": SECRET, "fail": true, "n": dice.roll(1000) }));
-            vec!["failed"]
-        }
-        3 => {
-            call("no_such_tool", None, &arguments);
-            vec!["failed"]
-        }
-        // Where policy hides it, it does not exist.
-        4 => {
-            call("o__write", Some("closed"), &arguments);
-            vec!["failed"]
-        }
-        kind => {
-            let waiting = call("o__wipe", None, &arguments);
-            let ticket = waiting["tickets"][0]["ticket"].as_str().unwrap().to_owned();
-            let word = if kind == 5 { "approve" } else { "deny" };
-            let body = json!({ "decision": word }).to_string();
-            let path = format!("/v1/tickets/{ticket}");
-            assert_eq!(serving.ask("POST", &path, &body).status, 200);
-            vec!["pending", if kind == 5 { "done" } else { "denied" }]
-        }
-    }
-}
-
-#[test]
-fn every_operation_has_one_decision_and_one_end_before_its_effect() {
-    let seed = u64::from(std::process::id());
-    writeln!(std::io::stdout(), "seed {seed}").unwrap();
-    let mut dice = Dice(seed);
-    let mut serving = Serving::start_in(folder(), &[]);
-    serving.hears("`o`: 3 tools");
-    let mut expected: HashMap<&str, usize> = HashMap::new();
-    for _ in 0..60 {
-        for outcome in act(&serving, &mut dice) {
-            *expected.entry(outcome).or_default() += 1;
-        }
-    }
-    serving.signal("TERM");
-    assert_eq!(serving.child.wait().unwrap().code(), Some(0));
-    let records = records(&serving.folder);
-    let of = |kind: &str| -> Vec<&Value> {
-        records.iter().filter(|record| record["record"] == kind).collect()
-    };
-    let (decisions, outcomes) = (of("decision"), of("outcome"));
-    let total: usize = expected.values().sum();
-    assert_eq!((decisions.len(), outcomes.len()), (total, total));
-    for (outcome, count) in expected {
-        let found = outcomes.iter().filter(|record| record["outcome"] == outcome).count();
-        assert_eq!(found, count, "{outcome}");
-    }
-    for (place, decision) in decisions.iter().enumerate() {
-        let call = &decision["call"];
-        let again = decisions.iter().filter(|other| &other["call"] == call).count();
-        let ends = outcomes.iter().filter(|other| &other["call"] == call).count();
-        assert_eq!((again, ends), (1, 1), "{place}: {decision}");
-        assert_eq!((&decision["tenant"], &decision["subject"]), (&json!("local"), &json!("local")));
-        let is_refused = decision["ruling"] == "refuse";
-        for field in ["fingerprint", "arguments"] {
-            assert_eq!(decision[field].is_string(), !is_refused, "{decision}");
-        }
-        let has_ticket = decision["tool"] == "o__wipe";
-        assert_eq!(decision["ticket"].is_string(), has_ticket, "{decision}");
-    }
-    // What ran is what was permitted, and the permission was written before.
-    let oracle = std::fs::read_to_string(serving.folder.path().join("oracle.jsonl")).unwrap();
-    let ran: Vec<Value> = oracle.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let allowed = decisions.iter().filter(|decision| decision["ruling"] == "allow").count();
-    assert_eq!(ran.len(), allowed);
-    for (place, run) in ran.iter().enumerate() {
-        if run["tool"] != "look" {
-            assert!(run["allowed"].as_u64().unwrap() > place as u64, "{place}: {run}");
-        }
-    }
-    let text = serde_json::to_string(&records).unwrap();
-    assert!(!text.contains(SECRET) && !text.contains(&serving.token), "{text}");
-    the_changes_are_found(&serving.folder, records.len());
-}
-
-/// A record that was changed, taken out or put elsewhere is named, wherever it stands.
-fn the_changes_are_found(folder: &Folder, count: usize) {
-    let ran = verify(folder);
-    assert_eq!((ran.code, ran.json()["records"].clone()), (0, json!(count)), "{ran:?}");
-    let path = folder.path().join("audit.jsonl");
-    let whole = std::fs::read_to_string(&path).unwrap();
-    let lines: Vec<_> = whole.lines().collect();
-    for at in [0, 1, count / 2, count - 2, count - 1] {
-        let mut changed: Vec<String> = lines.iter().map(ToString::to_string).collect();
-        changed[at] = changed[at].replacen("\"time\":\"2", "\"time\":\"3", 1);
-        folder.write("audit.jsonl", &(changed.join("\n") + "\n"));
-        let ran = verify(folder);
-        assert_eq!((ran.code, ran.json()["record"].clone()), (1, json!(at + 1)), "{ran:?}");
-        let mut fewer = lines.clone();
-        fewer.remove(at);
-        folder.write("audit.jsonl", &(fewer.join("\n") + "\n"));
-        let ran = verify(folder);
-        assert_eq!((ran.code, ran.json()["record"].clone()), (1, json!(at + 1)), "{ran:?}");
-    }
-    // A server goes on after what is whole alone.
-    let mut fewer = lines.clone();
-    fewer.pop();
-    folder.write("audit.jsonl", &(fewer.join("\n") + "\n"));
-    let environment = [("XDG_STATE_HOME", state(folder))];
-    let environment = [(environment[0].0, environment[0].1.as_str())];
-    let ran = run_in(folder, &["serve", "--listen", "127.0.0.1:0"], &environment);
-    assert_eq!(ran.code, 2, "{ran:?}");
-    assert!(ran.err.contains("ends before the record that was written last"), "{ran:?}");
-    // Without the name of the last record nobody can tell that this one was.
-    let named = folder.path().join("audit.jsonl.head");
-    let head = std::fs::read_to_string(&named).unwrap();
-    for left in ["", "{"] {
-        std::fs::remove_file(&named).unwrap();
-        if !left.is_empty() {
-            std::fs::write(&named, left).unwrap();
-        }
-        let ran = verify(folder);
-        assert_eq!((ran.code, ran.json()["whole"].clone()), (1, json!(false)), "{ran:?}");
-        assert!(ran.out.contains("whether records were taken out of the end, nobody can tell"));
-        std::fs::write(&named, &head).unwrap();
-    }
-    folder.write("audit.jsonl", &whole);
-    assert_eq!(verify(folder).code, 0);
 }
 
 #[test]
