@@ -1,18 +1,23 @@
 //! The OpenAPI document, made of the rows of the router.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
+use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
 use super::asked::Asked;
 use super::problem::Kind;
-use super::reply::json as reply;
+use super::reply::json_bytes;
 use super::rest::calls::KEY;
 use super::routes::{Access, Answered, Parameter, Route, Takes};
 use super::table::{COMMON, OF_BODIES, OF_CALLERS, ROUTES};
 
+/// It is the same for everybody and anybody may ask for it, so it is made once.
+static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| document().to_string().into());
+
 pub(crate) fn answer(_asked: Asked) -> Answered {
-    Box::pin(async { Ok(reply(&document())) })
+    Box::pin(async { Ok(json_bytes(DOCUMENT.clone())) })
 }
 
 pub(crate) fn document() -> Value {

@@ -15,6 +15,7 @@ mod clients;
 mod consent;
 mod credentials;
 mod crib;
+#[cfg(target_os = "linux")]
 mod crowd;
 mod desk;
 mod doors;
