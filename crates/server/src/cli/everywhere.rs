@@ -14,7 +14,7 @@ use url::Url;
 use super::End;
 use super::arguments::{Global, RemoteWords};
 use super::output::Output;
-use super::remote::{Refused, Server, followed};
+use super::remote::{Absent, Refused, Server, followed};
 use crate::config::doors::{self, Door};
 
 /// How long one of several may take to tell what it has.
@@ -171,7 +171,7 @@ impl Everywhere {
 }
 
 fn is_silent(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<EgressError>().is_some()
+    error.downcast_ref::<EgressError>().is_some() || error.downcast_ref::<Absent>().is_some()
 }
 
 fn is_unknown(error: &anyhow::Error) -> bool {

@@ -18,7 +18,8 @@ use toolcrib::config::{Bounds, Live, LogLevel};
 use toolcrib::store::Store;
 
 use super::arguments::Global;
-use crate::config::doors::{self, Named};
+use crate::config::alive::Named;
+use crate::config::doors;
 use crate::config::keys::{self, Key};
 use crate::http::accept::{self, Door};
 use crate::http::house::House;

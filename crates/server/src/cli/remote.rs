@@ -1,6 +1,6 @@
 //! A running server, asked over its REST door with the token of this machine.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::pin::pin;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use super::End;
 use super::arguments::{CONFIG, Global, RemoteWords};
 use super::interrupt::told_to_end;
 use super::serve::LISTEN;
-use crate::config::{self, keys};
+use crate::config::{self, keys, servers};
 
 /// Largest answer that is read, in bytes.
 const LARGEST: u64 = 16 * 1024 * 1024;
@@ -36,6 +36,8 @@ pub(super) struct Server {
     egress: Egress,
     base: Url,
     token: Secret,
+    /// Where the token is for a server of this user alone; `None`: a person named the server.
+    ours: Option<SocketAddr>,
 }
 
 impl Remote {
@@ -92,18 +94,27 @@ pub(super) struct Refused {
     detail: String,
 }
 
+/// No server of this user listens where one is looked for.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "no server of yours listens at {0}: start one with `toolcrib serve`, or name another with `--url`"
+)]
+pub(super) struct Absent(String);
+
 impl Server {
     /// To be called within the runtime that it will be asked in: the pool of connections takes hold
     /// of that.
     pub(super) fn new(base: Url, token: Secret) -> Result<Self> {
         let made = Egress::only([base.clone()], Network::default());
         let egress = made.with_context(|| format!("`{base}` cannot be asked"))?;
-        Ok(Self { egress, base, token })
+        Ok(Self { egress, base, token, ours: None })
     }
 
     /// The one that the words name, else the usual one.
     pub(super) fn meant(global: &Global, words: &RemoteWords) -> Result<Self> {
-        Self::new(base(global, words)?, token(words.token_file.as_deref())?)
+        let (base, found) = base(global, words)?;
+        let server = Self::new(base, token(words.token_file.as_deref())?)?;
+        Ok(Self { ours: found.filter(|_| words.token_file.is_none()), ..server })
     }
 
     pub(super) fn base(&self) -> &str {
@@ -117,6 +128,10 @@ impl Server {
         path: &str,
         body: Option<&Value>,
     ) -> Result<Value> {
+        // At a port of this machine anybody may listen.
+        if self.ours.is_some_and(|address| !servers::listens(address)) {
+            return Err(Absent(self.base().to_owned()).into());
+        }
         let mut url = self.base.clone();
         let (path, query) = path.split_once('?').map_or((path, None), |(a, b)| (a, Some(b)));
         url.set_path(&format!("{}{path}", self.base.path().trim_end_matches('/')));
@@ -162,35 +177,30 @@ impl Server {
     }
 }
 
-/// What the command line names, else where the configuration says that the server listens. A file
-/// that is only found may be somebody else's: the token goes to no other machine for its sake.
-fn base(global: &Global, words: &RemoteWords) -> Result<Url> {
-    let text = if let Some(url) = &words.url {
-        url.clone()
+/// What the command line names, else where the configuration says that the server listens, and that
+/// address where it is one of this machine. A file that is only found may be somebody else's: the
+/// token goes to no other machine for its sake.
+fn base(global: &Global, words: &RemoteWords) -> Result<(Url, Option<SocketAddr>)> {
+    let (text, found) = if let Some(url) = &words.url {
+        (url.clone(), None)
     } else {
         let path = global.config.as_deref().unwrap_or(Path::new(CONFIG));
         let file = config::file_if_any(path)?;
         let read = file.and_then(|text| Config::read(&text, CONFIG).config);
-        let mut listen = read.and_then(|file| file.front.listen).unwrap_or(LISTEN);
-        // Where all addresses of a machine are listened on, its own is among them.
-        match listen.ip() {
-            IpAddr::V4(ip) if ip.is_unspecified() => listen.set_ip(Ipv4Addr::LOCALHOST.into()),
-            IpAddr::V6(ip) if ip.is_unspecified() => listen.set_ip(Ipv6Addr::LOCALHOST.into()),
-            IpAddr::V4(_) | IpAddr::V6(_) => {}
-        }
+        let listen = servers::near(read.and_then(|file| file.front.listen).unwrap_or(LISTEN));
         if global.config.is_none() && !listen.ip().is_loopback() {
             bail!(
                 "`{CONFIG}` names `{listen}`, to which your token would go: if that is your \
                  server, say so with `--config {CONFIG}` or `--url`"
             );
         }
-        format!("http://{listen}")
+        (format!("http://{listen}"), listen.ip().is_loopback().then_some(listen))
     };
     let url = Url::parse(&text).with_context(|| format!("`{text}` is no address"))?;
     if !matches!(url.scheme(), "http" | "https") || !url.username().is_empty() {
         bail!("`{text}` is no address of a server: write `http://127.0.0.1:7411`");
     }
-    Ok(url)
+    Ok((url, found))
 }
 
 fn token(file: Option<&Path>) -> Result<Secret> {

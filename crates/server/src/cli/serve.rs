@@ -71,6 +71,7 @@ pub(super) fn serve(global: &Global, output: &Output, words: &ServeWords) -> Res
             .await
             .with_context(|| format!("cannot listen on {address}: name another with `--listen`"))?;
         let bound = listener.local_addr()?;
+        let _named = place::name(bound, output);
         let scheme = if tls.is_some() { "https" } else { "http" };
         greet(output, words, &format!("{scheme}://{bound}"), store.as_ref())?;
         let names = Names::new(bound, &hosts);

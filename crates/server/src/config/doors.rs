@@ -1,23 +1,12 @@
-//! The `toolcrib mcp` of this user that run, and how each is asked: a file for each, for its owner's
-//! eyes alone.
-//!
-//! A process holds the lock of its file as long as it lives. A file whose lock is free was left
-//! behind by one that was killed, and whoever finds it takes it away.
+//! The `toolcrib mcp` of this user that run, and how each is asked.
 
-use std::fs::{self, File, TryLockError};
-use std::io::{Read as _, Write as _};
-use std::path::{Path, PathBuf};
-
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use toolcrib::Secret;
-use uuid::Uuid;
 
-use super::keys::is_private;
+use super::alive::{self, Named};
 
-/// Longest file that is read, in bytes.
-const LONGEST: u64 = 1024;
-const MOST: usize = 1000;
+const KIND: &str = "mcp";
 
 /// A process that can be asked, at a port of this machine.
 pub(crate) struct Door {
@@ -33,75 +22,16 @@ struct Written {
     token: String,
 }
 
-/// The file of this process, which is gone when this is dropped.
-pub(crate) struct Named {
-    path: PathBuf,
-    #[expect(dead_code, reason = "its lock says that we live")]
-    file: File,
-}
-
-impl Drop for Named {
-    fn drop(&mut self) {
-        // What stays is found to be ours no more.
-        let _ = fs::remove_file(&self.path);
-    }
-}
-
 /// Says where this process can be asked.
 pub(crate) fn name(port: u16, token: &Secret) -> Result<Named> {
-    let folder = folder().context("set `HOME` or `XDG_STATE_HOME` to an absolute path")?;
-    let written = Written { process: std::process::id(), port, token: token.expose().to_owned() };
-    let made = make(&folder, &serde_json::to_string(&written)?);
-    made.with_context(|| format!("cannot write into `{}`", folder.display()))
-}
-
-/// Beside its place until it is whole and locked: nobody finds it before that.
-fn make(folder: &Path, text: &str) -> std::io::Result<Named> {
-    super::private_folder(folder)?;
-    let name = Uuid::new_v4().simple().to_string();
-    let (path, beside) = (folder.join(&name), folder.join(format!(".{name}")));
-    let mut options = File::options();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.write(true).create_new(true).open(&beside)?;
-    let made = file.lock().and_then(|()| file.write_all(text.as_bytes()));
-    if let Err(error) = made.and_then(|()| fs::rename(&beside, &path)) {
-        let _ = fs::remove_file(&beside);
-        return Err(error);
-    }
-    Ok(Named { path, file })
+    let process = std::process::id();
+    alive::name(KIND, &Written { process, port, token: token.expose().to_owned() })
 }
 
 /// All that live.
 pub(crate) fn all() -> Vec<Door> {
-    let entries = folder().and_then(|folder| fs::read_dir(folder).ok());
-    let names = entries.into_iter().flatten().flatten().take(MOST);
-    let paths = names.filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
-    let mut doors: Vec<_> = paths.filter_map(|entry| read(&entry.path())).collect();
+    let of = |Written { process, port, token }| Door { process, port, token: Secret::new(token) };
+    let mut doors: Vec<_> = alive::all(KIND).into_iter().map(of).collect();
     doors.sort_by_key(|door| (door.process, door.port));
     doors
-}
-
-/// `None`: nobody stands behind it, or it is no file of ours.
-fn read(path: &Path) -> Option<Door> {
-    let file = File::open(path).ok()?;
-    if !is_private(&file).ok()? {
-        return None;
-    }
-    match file.try_lock_shared() {
-        Ok(()) => {
-            let _ = fs::remove_file(path);
-            return None;
-        }
-        Err(TryLockError::WouldBlock) => {}
-        Err(TryLockError::Error(_)) => return None,
-    }
-    let mut text = String::new();
-    file.take(LONGEST).read_to_string(&mut text).ok()?;
-    let Written { process, port, token } = serde_json::from_str(&text).ok()?;
-    Some(Door { process, port, token: Secret::new(token) })
-}
-
-fn folder() -> Option<PathBuf> {
-    super::state_folder().map(|state| state.join("mcp"))
 }

@@ -13,7 +13,8 @@ use crate::cli::arguments::{CONFIG, ServeWords};
 use crate::cli::output::Output;
 use crate::cli::room::DEFAULT;
 use crate::cli::trust;
-use crate::config;
+use crate::config::alive::Named;
+use crate::config::{self, servers};
 use crate::http::tls::acceptor;
 
 /// Where to listen if nobody says.
@@ -144,6 +145,13 @@ pub(super) fn address(words: &ServeWords, front: &Front) -> Result<SocketAddr> {
         );
     }
     Ok(address)
+}
+
+/// Lets the commands of this user find the server.
+pub(super) fn name(bound: SocketAddr, output: &Output) -> Option<Named> {
+    let named = servers::name(bound);
+    let told = "other commands find this server by `--url` alone";
+    named.inspect_err(|error| output.warn(&[format!("{told}: {error:#}")])).ok()
 }
 
 /// TLS of our own, if the file names any.

@@ -36,7 +36,14 @@ pub(crate) type Said = (u16, String, String);
 
 impl Listener {
     pub(crate) fn start(answer: impl Fn(&Heard) -> Said + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::start_at("127.0.0.1:0", answer)
+    }
+
+    pub(crate) fn start_at(
+        address: &str,
+        answer: impl Fn(&Heard) -> Said + Send + Sync + 'static,
+    ) -> Self {
+        let listener = TcpListener::bind(address).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let heard = Arc::<Mutex<Vec<Heard>>>::default();
         let answer = Arc::new(answer);

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::listener::Listener;
 #[cfg(target_os = "linux")]
 use super::script::{says, server, tool};
 use super::support::{Serving, state};
@@ -87,7 +88,7 @@ fn whoever_waits_for_a_long_call_is_told_that_it_runs() {
     );
     let serving = Serving::start_in(folder, &[]);
     serving.hears("`s`: 1 tools");
-    let lines = [bearer(&serving.token), "Content-Type: application/json".to_owned()];
+    let lines = [bearer(&serving.token), "Content-Type: application/json\r\n".to_owned()];
     let lines: Vec<_> = lines.iter().map(String::as_str).collect();
     let call = json!({ "name": "s__nap", "arguments": { "seconds": 60 } });
     let body = json!({ "calls": [call] }).to_string();
@@ -172,4 +173,31 @@ fn whoever_follows_a_server_that_falls_silent_can_stop() {
         assert!(ran.out.ends_with("ended with 130\n"), "{what}: {ran:?}");
         assert!(began.elapsed() < std::time::Duration::from_secs(10), "{what}");
     }
+}
+
+#[test]
+fn a_token_goes_to_a_server_of_its_own_user_alone_unless_one_is_named() {
+    let mut serving = Serving::start(&[]);
+    let address = serving.address.clone();
+    let file = format!("[server]\nlisten = \"{address}\"\n");
+    let ask = |folder: &Folder, words: &[&str]| {
+        folder.write("found.toml", &file);
+        let words = [&["calls", "--config", "found.toml"], words].concat();
+        run_in(folder, &words, &[("XDG_STATE_HOME", &state(folder))])
+    };
+    let found = ask(&serving.folder, &[]);
+    assert_eq!(found.code, 0, "{found:?}");
+    // It is killed, and somebody else listens there.
+    serving.child.kill().unwrap();
+    serving.child.wait().unwrap();
+    let answer = || (200, "Content-Type: application/json\r\n".to_owned(), "{}".to_owned());
+    let other = Listener::start_at(&address, move |_| answer());
+    for words in [&[][..], &["--follow"]] {
+        let none = ask(&serving.folder, words);
+        let told = format!("no server of yours listens at http://{address}");
+        assert!(none.code == 2 && none.err.contains(&told), "{none:?}");
+    }
+    assert_eq!(other.heard().len(), 0, "{:?}", other.heard());
+    let named = ask(&serving.folder, &["--url", &other.url]);
+    assert_eq!((named.code, other.heard().len()), (0, 1), "{named:?}");
 }

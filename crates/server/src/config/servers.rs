@@ -1,0 +1,38 @@
+//! The servers of this user that run, by where they listen: whoever else listens there is not given
+//! this user's token.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use anyhow::Result;
+use serde::{Deserialize, Serialize};
+
+use super::alive::{self, Named};
+
+const KIND: &str = "servers";
+
+#[derive(Serialize, Deserialize)]
+struct Written {
+    process: u32,
+    address: SocketAddr,
+}
+
+/// Says where this process listens.
+pub(crate) fn name(address: SocketAddr) -> Result<Named> {
+    alive::name(KIND, &Written { process: std::process::id(), address: near(address) })
+}
+
+/// Whether one that lives listens there.
+pub(crate) fn listens(address: SocketAddr) -> bool {
+    let all: Vec<Written> = alive::all(KIND);
+    all.iter().any(|server| server.address == near(address))
+}
+
+/// Where all addresses of a machine are listened on, its own is among them.
+pub(crate) fn near(mut address: SocketAddr) -> SocketAddr {
+    match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+        IpAddr::V4(_) | IpAddr::V6(_) => {}
+    }
+    address
+}
