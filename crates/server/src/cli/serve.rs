@@ -45,9 +45,10 @@ pub(super) fn serve(global: &Global, output: &Output, words: &ServeWords) -> Res
     secrets::stay_in_memory()?;
     let file = Configuration::open(words.file.as_ref().or(global.config.as_ref()), output)?;
     global.start_log(file.checked.log)?;
-    let telemetry = Arc::new(Telemetry::open(&file.checked)?);
     let front = &file.checked.front;
     let address = place::address(words, front)?;
+    let beside = |error| place::beside(address, error);
+    let telemetry = Arc::new(Telemetry::open(&file.checked).map_err(beside)?);
     let tls = place::tls(front, output)?;
     let most = most_connections(file.checked.bounds.connections)?;
     let guard = Guard::new(&global.scopes, words.insecure_local);
@@ -56,7 +57,7 @@ pub(super) fn serve(global: &Global, output: &Output, words: &ServeWords) -> Res
     let folder = tokens(words, &guard, output)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let sources = Arc::new(sources::ours());
-    let store = place::kept(&file)?;
+    let store = place::kept(&file).map_err(beside)?;
     // Kept until the sources have ended: what a connection began may hold one of theirs.
     let mut workers = Workers::start().context("cannot start the threads that serve")?;
     let served = runtime.block_on(async {
@@ -67,9 +68,8 @@ pub(super) fn serve(global: &Global, output: &Output, words: &ServeWords) -> Res
         };
         let live = Arc::new(Live::open(&file.checked, means)?);
         secrets::keep(vec![live.redactor()]);
-        let listener = TcpListener::bind(address)
-            .await
-            .with_context(|| format!("cannot listen on {address}: name another with `--listen`"))?;
+        let listener = TcpListener::bind(address).await;
+        let listener = listener.map_err(|error| place::unheard(address, error))?;
         let bound = listener.local_addr()?;
         let _named = place::name(bound, output);
         let scheme = if tls.is_some() { "https" } else { "http" };

@@ -1,9 +1,10 @@
 //! What `serve` starts from: its file, its address, its signals.
 
+use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Error, Result, anyhow, bail};
 use tokio_rustls::TlsAcceptor;
 use toolcrib::Fingerprint;
 use toolcrib::config::{Config, Front, Lookup as _};
@@ -145,6 +146,27 @@ pub(super) fn address(words: &ServeWords, front: &Front) -> Result<SocketAddr> {
         );
     }
     Ok(address)
+}
+
+/// What keeps a server from starting, which may be one that listens there already.
+pub(super) fn beside(address: SocketAddr, error: Error) -> Error {
+    match std::net::TcpListener::bind(address) {
+        Err(taken) if taken.kind() == ErrorKind::AddrInUse => error.context(format!(
+            "a server listens on {address} already, and this one cannot start beside it: use that \
+             one, or name another address with `--listen`, and another record"
+        )),
+        Ok(_) | Err(_) => error,
+    }
+}
+
+/// Why nobody can be heard there.
+pub(super) fn unheard(address: SocketAddr, error: std::io::Error) -> Error {
+    let told = if error.kind() == ErrorKind::AddrInUse {
+        format!("another program listens on {address}: name another address with `--listen`")
+    } else {
+        format!("cannot listen on {address}: name another address with `--listen`")
+    };
+    anyhow!(error).context(told)
 }
 
 /// Lets the commands of this user find the server.

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::script::{says, server};
-use super::support::{Serving, bearer, eventually, head};
-use crate::process::Folder;
+use super::support::{Serving, bearer, eventually, head, state};
+use crate::process::{Folder, run_in};
 
 const BASICS: &str = "[[source]]\nid = \"basics\"\nprefix = \"\"\nbasics = true\n";
 
@@ -186,4 +186,36 @@ fn children(serving: &Serving) -> Vec<String> {
     children.sort();
     children.dedup();
     children
+}
+
+#[test]
+fn a_second_server_is_told_of_all_that_the_first_one_has() {
+    let folder = Folder::new();
+    folder.write("crib.toml", BASICS);
+    let first = Serving::start_in(folder, &[]);
+    let second = |folder: &Folder, address: &str| {
+        let words = ["serve", "--listen", address];
+        let ran = run_in(folder, &words, &[("XDG_STATE_HOME", &state(folder))]);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        ran.err
+    };
+    let (place, record) = (format!("listens on {}", first.address), "another process");
+    let both = second(&first.folder, &first.address);
+    assert!(
+        both.contains(&place) && both.contains("`--listen`") && both.contains(record),
+        "{both}"
+    );
+    let elsewhere = second(&first.folder, "127.0.0.1:0");
+    assert!(!elsewhere.contains("--listen") && elsewhere.contains(record), "{elsewhere}");
+    let other = Folder::new();
+    other.write("crib.toml", BASICS);
+    let taken = second(&other, &first.address);
+    assert!(taken.contains(&place) && taken.contains("`--listen`"), "{taken}");
+    assert!(!taken.contains(record), "{taken}");
+    // Where the decisions are recorded is looked at first.
+    other.write("crib.toml", &format!("[audit]\nfile = \"audit.jsonl\"\n{BASICS}"));
+    let audited = Serving::start_in(other, &[]);
+    let both = second(&audited.folder, &audited.address);
+    let place = format!("listens on {}", audited.address);
+    assert!(both.contains(&place) && both.contains("audit.jsonl"), "{both}");
 }
