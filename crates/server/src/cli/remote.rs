@@ -91,7 +91,9 @@ pub(super) async fn followed(mut look: impl AsyncFnMut() -> Result<()>) -> Resul
 pub(super) struct Refused {
     pub(super) status: StatusCode,
     title: String,
-    detail: String,
+    pub(super) detail: String,
+    /// What came of what was decided before; `None`: it says nothing of that.
+    pub(super) recorded: Option<Value>,
 }
 
 /// No server of this user listens where one is looked for.
@@ -173,7 +175,8 @@ impl Server {
         let text = |key: &str| problem.and_then(|problem| problem.get(key)?.as_str());
         let title = text("title").unwrap_or("the server refuses");
         let detail = text("detail").unwrap_or(status.as_str()).to_owned();
-        Refused { status, title: title.to_owned(), detail }.into()
+        let recorded = problem.and_then(|problem| problem.get("recorded")).cloned();
+        Refused { status, title: title.to_owned(), detail, recorded }.into()
     }
 }
 

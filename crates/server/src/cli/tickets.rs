@@ -13,6 +13,7 @@ use super::arguments::{Global, TicketCommand, TicketsWords};
 use super::everywhere::{Everywhere, Place, of_process};
 use super::form;
 use super::output::Output;
+use super::remote::Refused;
 
 /// As many as a server keeps open; one that goes on for ever is asked no more.
 const MOST: usize = 10_000;
@@ -35,22 +36,37 @@ pub(super) fn tickets(global: &Global, output: &Output, words: &TicketsWords) ->
         fields.insert("profile".to_owned(), profile.as_str().into());
     }
     let path = format!("/v1/tickets/{}", encoded(ticket));
-    let answer = everywhere.decide(&path, &body)?;
-    let response = answer.get("response").cloned().unwrap_or_default();
+    // Whoever decides once more is told what came of the first time.
+    let (member, answer) = match everywhere.decide(&path, &body) {
+        Ok(answer) => ("response", answer),
+        Err(error) => ("recorded", recorded(error, output)?),
+    };
+    let response = answer.get(member).cloned().unwrap_or_default();
     if output.json {
         output.value(&answer)?;
     } else {
         output.text(text(&response, "text"))?;
     }
-    // Whoever denies a call got what they wanted.
+    // Whoever denies a call got what they wanted, but for one that ran before.
     let denies = matches!(words.command, Some(TicketCommand::Deny { .. }));
     Ok(match text(&response, "outcome") {
+        "done" if denies && member == "recorded" => End::Failed,
         "done" => End::Done,
         "denied" if denies => End::Done,
         "denied" => End::Denied,
         "pending" => End::Waiting,
         _ => End::Failed,
     })
+}
+
+/// What came of a ticket that was used before, where that is why nothing was decided.
+fn recorded(error: anyhow::Error, output: &Output) -> Result<Value> {
+    let refused = error.downcast_ref::<Refused>();
+    let Some((refused, came)) = refused.and_then(|it| Some((it, it.recorded.clone()?))) else {
+        return Err(error);
+    };
+    output.note(&format!("{}; this came of it", refused.detail));
+    Ok(json!({ "recorded": came }))
 }
 
 fn list(everywhere: &Everywhere, output: &Output, follows: bool) -> Result<End> {

@@ -60,7 +60,8 @@ fn tickets_are_listed_approved_and_denied() {
     let ran = ask(&serving, &["tickets", "approve", &first, "--profile", "careful"]);
     assert!(ran.code == 0 && ran.out.contains("42"), "{ran:?}");
     let ran = ask(&serving, &["tickets", "approve", &first, "--profile", "careful"]);
-    assert!(ran.code == 2 && ran.err.contains("cannot be redeemed"), "{ran:?}");
+    assert!(ran.code == 0 && ran.out.contains("42"), "{ran:?}");
+    assert!(ran.err.contains("was used already"), "{ran:?}");
     let words = ["tickets", "deny", &second, "--reason", "not now", "--profile", "careful"];
     let ran = ask(&serving, &words);
     assert!(ran.code == 0 && ran.out.contains("not now"), "{ran:?}");
@@ -88,7 +89,7 @@ fn whoever_waits_for_a_long_call_is_told_that_it_runs() {
     );
     let serving = Serving::start_in(folder, &[]);
     serving.hears("`s`: 1 tools");
-    let lines = [bearer(&serving.token), "Content-Type: application/json\r\n".to_owned()];
+    let lines = [bearer(&serving.token), "Content-Type: application/json".to_owned()];
     let lines: Vec<_> = lines.iter().map(String::as_str).collect();
     let call = json!({ "name": "s__nap", "arguments": { "seconds": 60 } });
     let body = json!({ "calls": [call] }).to_string();
