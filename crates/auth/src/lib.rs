@@ -27,5 +27,7 @@ pub use issuer::IssuerSettings;
 pub use key::{ApiKey, KEY_PREFIX, digest, key_text, moment};
 pub use policy::Scoped;
 pub use resource::Resource;
-pub use scope::{LOCAL, OPERATOR, PROFILE, READ, Reach, TOOLS, enters, is_operator, needed, reach};
+pub use scope::{
+    LOCAL, OPERATOR, PROFILE, READ, Reach, TOOLS, enters, is_operator, needed, profiles, reach,
+};
 pub use token::{LONGEST_TOKEN, Token};

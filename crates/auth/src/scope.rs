@@ -1,6 +1,6 @@
 //! What the scopes of a caller open.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use toolcrib_core::Caller;
 
 /// The tenant of the person at the machine and of everybody to whom that person gave a token by
@@ -64,6 +64,12 @@ pub fn is_operator(caller: &Caller) -> bool {
 /// The least that opens a profile; `None`: the whole file.
 pub fn needed(profile: Option<&str>) -> String {
     profile.map_or_else(|| TOOLS.to_owned(), of_profile)
+}
+
+/// The profiles for each of which the caller has a scope.
+pub fn profiles(caller: &Caller) -> impl Iterator<Item = String> {
+    let named = caller.scopes.iter().filter_map(|scope| scope.strip_prefix(PROFILE));
+    named.filter_map(|name| percent_decode_str(name).decode_utf8().ok().map(Into::into))
 }
 
 /// The scope of a profile: a name may hold what no scope can.

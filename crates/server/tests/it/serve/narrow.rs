@@ -128,3 +128,28 @@ fn the_reply_under_a_key_is_for_a_token_that_could_make_its_calls() {
         }
     }
 }
+
+#[test]
+fn a_reply_under_a_key_outlives_its_plan_for_a_token_of_one_profile() {
+    let (mut serving, [all, narrow], _) = serving("profile:small");
+    let planned = |serving: &Serving, token: &str, wishes: &Value, call: Value| {
+        let plan = serving.ask_as(token, "POST", "/v1/plan", &wishes.to_string()).json();
+        json!({ "plan": plan["plan"], "calls": [call] })
+    };
+    let small = json!({ "profile": "small" });
+    let sum = json!({ "name": "calculate", "arguments": { "expression": "6*7" } });
+    let hash = json!({ "name": "hash_text", "arguments": { "text": "a" } });
+    let own = planned(&serving, &narrow, &small, sum);
+    let wider = planned(&serving, &all, &json!({}), hash);
+    let first = keyed(&serving, &narrow, ("own", &own));
+    assert!(first.status == 200 && first.body.contains("42"), "{first:?}");
+    assert_eq!(keyed(&serving, &all, ("wider", &wider)).status, 200);
+    serving.child.kill().unwrap();
+    serving.child.wait().unwrap();
+    let serving = Serving::start_in(std::mem::replace(&mut serving.folder, Folder::new()), &[]);
+    let again = keyed(&serving, &narrow, ("own", &own));
+    assert_eq!((again.status, &again.body), (200, &first.body), "{again:?}");
+    // What it could not do itself it does not hear.
+    assert_eq!(keyed(&serving, &narrow, ("wider", &wider)).problem(), "404 unknown-plan");
+    assert_eq!(keyed(&serving, &narrow, ("new", &own)).problem(), "404 unknown-plan");
+}
