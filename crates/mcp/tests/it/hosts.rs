@@ -195,7 +195,7 @@ async fn asks(crib: &Crib, caller: u64, session: &str, pause: u64) -> (String, V
 #[tokio::test]
 async fn a_server_that_asked_nobody_knows_whom_runs_one_call_at_a_time() {
     let crib = crib(&source(settings(&["legacy"]))).await;
-    let (nobody, _) = tokio::join!(asks(&crib, 1, "a", 1_000), asks(&crib, 2, "b", 1_000));
+    let (nobody, _) = tokio::join!(asks(&crib, 1, "a", 3_000), asks(&crib, 2, "b", 3_000));
     assert_eq!(nobody, (r#"{"action":"cancel"}"#.to_owned(), vec![]));
     let all = (0..6).map(|caller| asks(&crib, caller, "a", 50));
     for (caller, asked) in futures_util::future::join_all(all).await.into_iter().enumerate() {

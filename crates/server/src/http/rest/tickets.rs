@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value, json};
 use toolcrib::auth::{Reach, Resource, is_operator, needed, reach};
 use toolcrib::{
     BatchOptions, Caller, Crib, Decision, Effect, Parked, Redemption, Response, Run, TicketError,
@@ -26,10 +26,12 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// What a person says to a call.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(transform = fills_in_or_refuses)]
 pub(crate) struct TicketBody {
     decision: Word,
     /// What a call asks for that runs already: the fields of its question, filled in.
-    #[schemars(extend("type" = "object"))]
+    #[serde(default, deserialize_with = "filled")]
+    #[schemars(schema_with = "object")]
     content: Option<Value>,
     /// Why not; the model is told.
     reason: Option<String>,
@@ -45,6 +47,25 @@ pub(crate) struct TicketBody {
     /// The model API to write the answer for.
     #[schemars(extend("enum" = names()))]
     dialect: Option<String>,
+}
+
+/// What is filled in is an object, if anything is.
+fn filled<'de, D: Deserializer<'de>>(fields: D) -> Result<Option<Value>, D::Error> {
+    Map::deserialize(fields).map(|fields| Some(Value::Object(fields)))
+}
+
+fn object(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "object" })
+}
+
+/// Who refuses fills nothing in; and where nothing is filled in there is no field.
+fn fills_in_or_refuses(body: &mut Schema) {
+    let both =
+        json!({ "required": ["content"], "properties": { "decision": { "const": "deny" } } });
+    body.insert("not".to_owned(), both);
+    if let Some(content) = body.pointer_mut("/properties/content").and_then(Value::as_object_mut) {
+        content.shift_remove("default");
+    }
 }
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
