@@ -26,10 +26,11 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// What a person says to a call.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(transform = fills_in_or_refuses)]
+#[schemars(transform = leaves_out)]
 pub(crate) struct TicketBody {
     decision: Word,
-    /// What a call asks for that runs already: the fields of its question, filled in.
+    /// What a call asks for that runs already: the fields of its question, filled in. Of no account
+    /// beside `deny`.
     #[serde(default, deserialize_with = "filled")]
     #[schemars(schema_with = "object")]
     content: Option<Value>,
@@ -58,11 +59,8 @@ fn object(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "object" })
 }
 
-/// Who refuses fills nothing in; and where nothing is filled in there is no field.
-fn fills_in_or_refuses(body: &mut Schema) {
-    let both =
-        json!({ "required": ["content"], "properties": { "decision": { "const": "deny" } } });
-    body.insert("not".to_owned(), both);
+/// Where nothing is filled in there is no field.
+fn leaves_out(body: &mut Schema) {
     if let Some(content) = body.pointer_mut("/properties/content").and_then(Value::as_object_mut) {
         content.shift_remove("default");
     }
@@ -184,13 +182,10 @@ pub(crate) fn decide(asked: Asked) -> Answered {
         let decision = match (body.decision, body.content) {
             (Word::Approve, None) => Decision::Approve,
             (Word::Approve, Some(content)) => Decision::Answer { content },
-            (Word::Deny, None) => Decision::Deny {
+            // Whoever refuses may have begun to fill it in.
+            (Word::Deny, _) => Decision::Deny {
                 reason: body.reason.unwrap_or_else(|| "a person said no".to_owned()),
             },
-            (Word::Deny, Some(_)) => {
-                let detail = "`content` means nothing beside `deny`: leave it out, or `approve`";
-                return Err(Problem::new(Kind::InvalidBody, detail));
-            }
         };
         let run = body.run.unwrap_or_default();
         // A ticket is good for one run: who goes away meanwhile does not spoil it.
