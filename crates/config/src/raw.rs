@@ -143,6 +143,11 @@ pub(crate) struct Limits {
     pub(crate) tickets_per_tenant: Option<u32>,
     /// The arguments of those of one tenant together; read at the start. `16MiB` if not set.
     pub(crate) ticket_bytes: Option<SizeText>,
+    /// Questions of running calls that wait for a person at the same time. 256 if not set.
+    pub(crate) questions: Option<u32>,
+    /// Those of one tenant; half of `per_tenant` and of `per_source` is left to calls that ask
+    /// nothing. 32 if not set.
+    pub(crate) questions_per_tenant: Option<u32>,
     /// Longest arguments of a call that come as text, as models write them. `4MiB` if not set.
     pub(crate) arguments: Option<SizeText>,
     /// Levels of objects and lists in them, 120 at the most. 64 if not set.

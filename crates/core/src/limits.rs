@@ -41,6 +41,10 @@ pub struct CribLimits {
     /// Largest result that a model is shown, in bytes.
     pub max_result_bytes: usize,
     pub ticket_lifetime: Duration,
+    /// Questions of running calls that wait for a person at the same time.
+    pub questions: usize,
+    /// Those of one tenant: the people of the others must still be asked.
+    pub questions_per_tenant: usize,
     /// What is read of arguments that come as text.
     pub arguments: repair::Bounds,
     /// What may wait for a person: read when a ledger is made.
@@ -67,6 +71,8 @@ impl Default for CribLimits {
             backoff: Duration::from_millis(100),
             max_result_bytes: 256 * 1024,
             ticket_lifetime: Duration::from_mins(10),
+            questions: 256,
+            questions_per_tenant: 32,
             arguments: repair::Bounds::default(),
             tickets: TicketBounds::default(),
             catalog: CatalogBounds::default(),

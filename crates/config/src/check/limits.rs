@@ -23,6 +23,9 @@ impl Check<'_, '_, '_> {
         let per_source = count(raw.per_source, "per_source", default.per_source);
         let per_tenant = count(raw.per_tenant, "per_tenant", default.per_tenant);
         let most_queued = count(raw.queue_length, "queue_length", default.most_queued);
+        let questions = count(raw.questions, "questions", default.questions);
+        let questions_per_tenant =
+            count(raw.questions_per_tenant, "questions_per_tenant", default.questions_per_tenant);
         let mut arguments = default.arguments;
         arguments.values = count(raw.values, "values", arguments.values);
         arguments.depth = self.depth(raw.depth, &place.key("depth"), arguments.depth);
@@ -34,6 +37,8 @@ impl Check<'_, '_, '_> {
         CribLimits {
             arguments,
             most_queued,
+            questions,
+            questions_per_tenant,
             tickets,
             catalog,
             longest_timeout: None,

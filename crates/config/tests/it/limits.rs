@@ -162,6 +162,8 @@ queue_length = 1
 tickets = 2
 tickets_per_tenant = 3
 ticket_bytes = "1MiB"
+questions = 11
+questions_per_tenant = 12
 arguments = "2MiB"
 depth = 120
 values = 4
@@ -173,6 +175,7 @@ schema = { size = "1KiB", depth = 64, subschemas = 6, unfold = 7, pattern = 8, p
     assert_eq!(read.bounds.json(), Bounds { bytes: 8 << 20, depth: 20, values: 1_000 });
     let limits = read.limits;
     assert_eq!(limits.most_queued, 1);
+    assert_eq!((limits.questions, limits.questions_per_tenant), (11, 12));
     assert_eq!(limits.tickets, TicketBounds { open: 2, of_tenant: 3, bytes_of_tenant: 1 << 20 });
     assert_eq!(limits.arguments, Bounds { bytes: 2 << 20, depth: 120, values: 4 });
     let schema = toolcrib_json::schema::Bounds {
@@ -204,6 +207,8 @@ queue_length = 0
 tickets = 0
 tickets_per_tenant = 0
 ticket_bytes = 0
+questions = 0
+questions_per_tenant = 0
 arguments = 0
 depth = 0
 values = 0
@@ -212,7 +217,7 @@ name = 0
 schema = { size = 0, depth = 0, subschemas = 0, unfold = 0, pattern = 0, patterns = 0, steps = 0 }
 ";
     let told = problems(zeros);
-    assert_eq!(told.len(), 18, "{told:#?}");
+    assert_eq!(told.len(), 20, "{told:#?}");
     assert!(
         told.iter().all(|one| one.contains("1 or more") || one.contains("from 1")),
         "{told:#?}"

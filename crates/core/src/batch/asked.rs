@@ -16,10 +16,6 @@ use crate::limits::{CribLimits, FOREVER};
 use crate::outcome::Pending;
 use crate::ticket::{Decision, Parked, TicketError, TicketId};
 
-/// Open questions, all callers together.
-const MOST: usize = 256;
-/// Of one tenant: the others' people must still be asked.
-const MOST_OF_ONE: usize = 32;
 /// So many that are over are told apart from those that never were.
 const MOST_OVER: usize = 1_024;
 /// Their numbers come after those of any ledger.
@@ -180,8 +176,8 @@ impl Table {
         let open = || self.open.values().map(|open| &open.parked);
         let of_tenant = open().filter(|open| open.caller.tenant == parked.caller.tenant).count();
         let of_source = open().filter(|open| open.source == parked.source).count();
-        self.open.len() < MOST
-            && of_tenant < MOST_OF_ONE.min(half(limits.per_tenant))
+        self.open.len() < limits.questions
+            && of_tenant < limits.questions_per_tenant.min(half(limits.per_tenant))
             && of_source < half(limits.per_source)
     }
 

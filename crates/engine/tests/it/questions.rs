@@ -217,6 +217,24 @@ async fn a_call_under_a_key_tells_what_it_asks_and_then_its_end() {
 }
 
 #[tokio::test]
+async fn as_many_questions_wait_as_may_wait_of_one_tenant_and_of_all() {
+    let limits = CribLimits { questions: 4, questions_per_tenant: 3, ..CribLimits::default() };
+    let crib = crib_with(&Arc::default(), limits);
+    let asked = async |caller: &Caller| ask(&crib, caller, json!({})).await;
+    let mut theirs = Vec::new();
+    for _ in 0..3 {
+        theirs.push(waits(&asked(&alice()).await).ticket);
+    }
+    assert!(asked(&alice()).await.text().contains("nobody can be asked"));
+    let other = Caller::new("other", "bob");
+    waits(&asked(&other).await);
+    assert!(asked(&other).await.text().contains("nobody can be asked"));
+    // What is answered makes room.
+    decide(&crib, &alice(), &theirs[0], bob()).await.unwrap();
+    waits(&asked(&other).await);
+}
+
+#[tokio::test]
 async fn questions_are_bounded_and_what_is_beyond_is_put_away() {
     let (usual, _) = crib();
     for n in 0..40 {
