@@ -24,7 +24,7 @@ pub(crate) use self::desk::{CalDav, Desk, Google, MailServers, PartWord};
 pub(crate) use self::embedder::Embedder;
 pub(crate) use self::front::{Issuer, Key, Server, Tls};
 pub(crate) use self::mcp::{Mcp, McpLimits, OAuth, Questions, Revision, Share};
-pub(crate) use self::openapi::{Auth, By, Grant, OpenApi, Toolsets};
+pub(crate) use self::openapi::{ApiLimits, Auth, By, Grant, OpenApi, Toolsets};
 pub(crate) use self::profile::{Confirm, Mode, Profile};
 pub(crate) use self::scalar::{PauseText, SECRET, SecretText, SizeText};
 pub(crate) use self::seen::{Audit, FormWord, LevelWord, Log, Telemetry};

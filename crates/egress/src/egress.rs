@@ -135,6 +135,7 @@ impl Egress {
         let place = self.origin(&request.url)?;
         let Timeouts { connect, first_byte, idle, total } = request.timeouts;
         let end = Instant::now() + total.min(LONGEST);
+        let unpack = request.unpack;
         let mut message = request.into_message()?;
         let mut captured = capture_connection(&mut message);
         let mut answering = self.shared.ways.pooled.request(message);
@@ -163,7 +164,8 @@ impl Egress {
         let was_given = captured.connection_metadata().is_some();
         let answer = answer.map_err(|error| failed(error, &place, was_given))?;
         let (head, body) = answer.into_parts();
-        Ok(Response { status: head.status, headers: head.headers, body, place, idle, end })
+        let (status, headers) = (head.status, head.headers);
+        Ok(Response { status, headers, body, place, idle, end, unpack })
     }
 }
 

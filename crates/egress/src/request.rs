@@ -22,6 +22,9 @@ pub struct Request {
     pub headers: HeaderMap,
     pub body: Body,
     pub timeouts: Timeouts,
+    /// An answer that comes packed may unpack to this many times its size, beyond the first
+    /// mebibyte.
+    pub unpack: u64,
 }
 
 #[derive(Clone, Default)]
@@ -73,7 +76,7 @@ const ALSO_OURS: &[&str] = &["keep-alive", "proxy-connection", "http2-settings"]
 const PLAIN: &[HeaderName] = &[ACCEPT, CONTENT_TYPE, USER_AGENT];
 
 impl Request {
-    /// A request without headers and body.
+    /// A request without headers and body, whose answer may unpack to a hundred times its size.
     pub fn new(method: Method, url: Url) -> Self {
         Self {
             method,
@@ -81,6 +84,7 @@ impl Request {
             headers: HeaderMap::new(),
             body: Body::Empty,
             timeouts: Timeouts::default(),
+            unpack: 100,
         }
     }
 

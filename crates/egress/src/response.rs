@@ -23,6 +23,8 @@ pub struct Response {
     pub(crate) idle: Duration,
     /// When the whole must have come.
     pub(crate) end: Instant,
+    /// What is packed may unpack to this many times its size.
+    pub(crate) unpack: u64,
 }
 
 impl fmt::Debug for Response {
@@ -76,7 +78,7 @@ impl Response {
                 }
                 Ok(Unpack::plain(max))
             }
-            "gzip" | "x-gzip" => Ok(Unpack::gzip(max)),
+            "gzip" | "x-gzip" => Ok(Unpack::gzip(max, self.unpack)),
             _ => Err(self.broken("the answer is packed in a way nobody asked for")),
         }
     }

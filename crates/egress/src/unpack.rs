@@ -6,8 +6,6 @@ use flate2::write::MultiGzDecoder;
 
 /// Up to this size a body may unpack to any multiple of what came.
 const FLOOR: u64 = 1024 * 1024;
-/// What came may unpack to this many times its size.
-const RATIO: u64 = 100;
 /// What came packed may be this much larger than what it unpacks to.
 const OVERHEAD: u64 = 64 * 1024;
 
@@ -23,6 +21,8 @@ pub(crate) enum Unpack {
 pub(crate) struct Bounded {
     bytes: Vec<u8>,
     max: u64,
+    /// What came may unpack to this many times its size.
+    ratio: u64,
     received: u64,
 }
 
@@ -31,8 +31,8 @@ pub(crate) struct Bounded {
 pub(crate) enum Bound {
     #[error("the answer is larger than {0} bytes")]
     Size(u64),
-    #[error("the answer unpacks to more than a hundred times its size")]
-    Ratio,
+    #[error("the answer unpacks to more than {0} times its size")]
+    Ratio(u64),
 }
 
 impl Unpack {
@@ -40,8 +40,8 @@ impl Unpack {
         Self::Plain(Bounded { max, ..Bounded::default() })
     }
 
-    pub(crate) fn gzip(max: u64) -> Self {
-        let bounded = Bounded { max, ..Bounded::default() };
+    pub(crate) fn gzip(max: u64, ratio: u64) -> Self {
+        let bounded = Bounded { max, ratio, ..Bounded::default() };
         Self::Gzip(Box::new(MultiGzDecoder::new(bounded)))
     }
 
@@ -84,8 +84,8 @@ impl Write for Bounded {
         if size > self.max {
             return Err(io::Error::other(Bound::Size(self.max)));
         }
-        if size > FLOOR && size > self.received.saturating_mul(RATIO) {
-            return Err(io::Error::other(Bound::Ratio));
+        if size > FLOOR && size > self.received.saturating_mul(self.ratio) {
+            return Err(io::Error::other(Bound::Ratio(self.ratio)));
         }
         self.bytes.extend_from_slice(chunk);
         Ok(chunk.len())

@@ -162,6 +162,7 @@ impl Api {
         let mut request = Request::new(draft.method, url.clone());
         request.timeouts = Timeouts { connect, first_byte: total, idle: total, total };
         request.headers = draft.headers;
+        request.unpack = self.ways.bounds.unpack;
         if let Some(place) = place.filter(|_| self.trace_context)
             && let Ok(place) = HeaderValue::from_str(&place.to_string())
         {

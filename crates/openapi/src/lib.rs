@@ -25,5 +25,5 @@ mod source;
 
 pub use document::{DocumentError, Note, Refused, Report, inspect};
 pub use places::places;
-pub use settings::{ApiSettings, Credential, Document, Grouping};
+pub use settings::{ApiBounds, ApiSettings, Credential, Document, Grouping};
 pub use source::{ApiReport, ApiSource, Proposed};

@@ -18,7 +18,7 @@ use crate::source::{shown, text_of};
 pub fn places(settings: &ApiSettings, asks_tokens: bool) -> Result<Vec<Url>, SourceError> {
     let Document::File(path) = &settings.document else { return Ok(Vec::new()) };
     let wrong = || SourceError::new(format!("cannot read the document `{}`", path.display()));
-    let bytes = text_of(path).map_err(|error| wrong().because(error))?;
+    let bytes = text_of(path, settings.bounds.document).map_err(|error| wrong().because(error))?;
     let text = String::from_utf8(bytes).map_err(|_| wrong().because(DocumentError::NotText))?;
     let leads = leads(&text, &AtOnce(Folder::of(path)), settings);
     let leads = leads.map_err(|error| wrong().because(error))?;

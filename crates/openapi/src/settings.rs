@@ -40,8 +40,27 @@ pub struct ApiSettings {
     pub timeout: Duration,
     /// Largest response that is read, in bytes after decompression.
     pub max_response_bytes: u64,
+    pub bounds: ApiBounds,
     /// Is told of every token that is had, before it is used; what it knows no answer shows.
     pub learned: Option<Secrets>,
+}
+
+/// What is read of an API besides its responses, and what unpacks of all that comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ApiBounds {
+    /// Largest document together with those that it refers to, in bytes; the largest in use have
+    /// 15 MB.
+    pub document: usize,
+    /// Largest answer of a token server, in bytes.
+    pub token: u64,
+    /// What comes packed may unpack to this many times its size, beyond the first mebibyte.
+    pub unpack: u64,
+}
+
+impl Default for ApiBounds {
+    fn default() -> Self {
+        Self { document: 64 * 1024 * 1024, token: 256 * 1024, unpack: 100 }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -112,6 +131,7 @@ impl ApiSettings {
             effects: IndexMap::new(),
             timeout: Duration::from_mins(1),
             max_response_bytes: 8 * 1024 * 1024,
+            bounds: ApiBounds::default(),
             learned: None,
         }
     }

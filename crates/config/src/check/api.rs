@@ -4,12 +4,18 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 use toolcrib_core::Effect;
-use toolcrib_openapi::{ApiSettings, Document, Grouping};
+use toolcrib_openapi::{ApiBounds, ApiSettings, Document, Grouping};
 
 use super::Check;
 use crate::place::Place;
 use crate::raw::{self, Auth, Grant};
 use crate::settings::{Api, Login};
+
+/// The largest document that may be set: while it is read it takes some ten times its size.
+const LARGEST_DOCUMENT: usize = 256 << 20;
+
+/// What is packed with gzip never unpacks to more times its size.
+const MOST_UNPACKED: u32 = 1_032;
 
 /// The name that stands for every security scheme of a document.
 const ALL: &str = "*";
@@ -35,6 +41,7 @@ impl Check<'_, '_, '_> {
         };
         let timeout = self.timeout(raw.timeout.as_ref(), &place.key("timeout"));
         let largest = self.size(raw.max_response.as_ref(), &place.key("max_response"));
+        let bounds = self.api_bounds(&raw.limits, &place.key("limits"));
         if let Some(header) = &raw.idempotency_header {
             let letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
             if header.is_empty() || !header.bytes().all(letter) {
@@ -52,12 +59,32 @@ impl Check<'_, '_, '_> {
             idempotency_header: raw.idempotency_header.clone(),
             trace_context: raw.trace_context,
             effects: effects.collect(),
+            bounds,
             ..ApiSettings::new(document?)
         };
         plain.timeout = timeout.unwrap_or(plain.timeout);
         let largest = largest.and_then(|size| u64::try_from(size).ok());
         plain.max_response_bytes = largest.unwrap_or(plain.max_response_bytes);
         Some(Api { plain, headers, credentials })
+    }
+
+    fn api_bounds(&mut self, raw: &raw::ApiLimits, place: &Place) -> ApiBounds {
+        let default = ApiBounds::default();
+        let document = self.size(raw.document.as_ref(), &place.key("document"));
+        let document = document.unwrap_or(default.document);
+        if document > LARGEST_DOCUMENT {
+            let message = "reading a document takes ten times its size of memory";
+            self.problem(&place.key("document"), message, "write `256MiB` or less");
+        }
+        let token = self.size(raw.token.as_ref(), &place.key("token"));
+        let token = token.and_then(|size| u64::try_from(size).ok()).unwrap_or(default.token);
+        self.count(raw.unpack, &place.key("unpack"), 1);
+        if raw.unpack.is_some_and(|times| times > MOST_UNPACKED) {
+            let message = format!("nothing unpacks to more than {MOST_UNPACKED} times its size");
+            let cure = format!("write {MOST_UNPACKED} or less");
+            self.problem(&place.key("unpack"), message, cure);
+        }
+        ApiBounds { document, token, unpack: raw.unpack.map_or(default.unpack, u64::from) }
     }
 
     fn description(&mut self, text: &str, place: &Place) -> Option<Document> {

@@ -42,6 +42,23 @@ pub(crate) struct OpenApi {
     pub(crate) timeout: Option<PauseText>,
     /// Largest response that is read. `8MiB` if not set.
     pub(crate) max_response: Option<SizeText>,
+    /// What else is read of it at the most.
+    #[serde(default)]
+    pub(crate) limits: ApiLimits,
+}
+
+/// What is read of an API besides its responses, and what may unpack of all that comes.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ApiLimits {
+    /// Largest document together with those that it refers to, `256MiB` at the most. `64MiB` if not
+    /// set.
+    pub(crate) document: Option<SizeText>,
+    /// Largest answer of a server that gives tokens. `256KiB` if not set.
+    pub(crate) token: Option<SizeText>,
+    /// How many times its size what comes packed may unpack to, beyond the first mebibyte, 1032 at
+    /// the most. 100 if not set.
+    pub(crate) unpack: Option<u32>,
 }
 
 /// Exactly one way to say who we are.

@@ -8,13 +8,13 @@ use toolcrib_config::{Config, Maker};
 use toolcrib_core::{CatalogBounds, CribLimits, Source, TicketBounds};
 use toolcrib_json::repair::Bounds;
 use toolcrib_mcp::{ProgramLimits, RestartBounds, ServerBounds, ServerSettings};
-use toolcrib_openapi::ApiSettings;
+use toolcrib_openapi::{ApiBounds, ApiSettings};
 
 use crate::workshop::{Workshop, config};
 
 /// Keeps what servers are made of.
 #[derive(Default)]
-struct Kept(Mutex<Vec<ServerSettings>>, Workshop);
+struct Kept(Mutex<Vec<ServerSettings>>, Workshop, Mutex<Vec<ApiSettings>>);
 
 impl Maker for Kept {
     fn mcp(&self, id: &str, settings: ServerSettings) -> Arc<dyn Source> {
@@ -23,6 +23,7 @@ impl Maker for Kept {
     }
 
     fn api(&self, id: &str, settings: ApiSettings) -> Arc<dyn Source> {
+        self.2.lock().unwrap().push(settings.clone());
         self.1.api(id, settings)
     }
 }
@@ -139,6 +140,48 @@ mcp = { command = ["b"], limits = { open_files = 15, first_pause = 0, file_size 
 }
 
 #[test]
+fn what_is_read_of_an_api_is_set_for_each_and_some_has_a_hard_stop() {
+    let text = r#"
+[[source]]
+id = "a"
+[source.openapi]
+document = "https://api.example/"
+limits = { document = "256MiB", token = "1KiB", unpack = 1032 }
+
+[[source]]
+id = "b"
+openapi = { document = "https://api.example/" }
+"#;
+    let read = config(text);
+    let kept = Kept::default();
+    read.build(&kept.1, &kept);
+    let own = ApiBounds { document: 256 << 20, token: 1 << 10, unpack: 1_032 };
+    let bounds: Vec<_> = kept.2.lock().unwrap().iter().map(|settings| settings.bounds).collect();
+    assert_eq!(bounds, [own, ApiBounds::default()]);
+    let wrong = |limits: &str| {
+        let open =
+            "[[source]]\nid = \"a\"\n[source.openapi]\ndocument = \"https://api.example/\"\n";
+        problems(&format!("{open}limits = {{ {limits} }}"))
+    };
+    let size = "this is no size; write `64KiB`, `8MiB` or a number of bytes from 1";
+    let expected = [
+        format!("crib.toml:5:23: source[0].openapi.limits.document: {size}"),
+        format!("crib.toml:5:34: source[0].openapi.limits.token: {size}"),
+        "crib.toml:5:46: source[0].openapi.limits.unpack: nothing is within a limit of 0; write 1 or \
+         more"
+            .to_owned(),
+    ];
+    assert_eq!(wrong("document = 0, token = 0, unpack = 0"), expected);
+    let expected = [
+        "crib.toml:5:23: source[0].openapi.limits.document: reading a document takes ten times its \
+         size of memory; write `256MiB` or less",
+        "crib.toml:5:43: source[0].openapi.limits.unpack: nothing unpacks to more than 1032 times \
+         its size; write 1032 or less",
+    ];
+    assert_eq!(wrong("document = 268435457, unpack = 1033"), expected);
+}
+
+#[test]
 fn the_documents_of_issuers_are_as_long_as_is_set() {
     let text = "[server]\nurl = \"https://crib.example\"\n[[server.issuer]]\nurl = \"https://id.example\"\n";
     let document = |more: &str| {
@@ -243,7 +286,7 @@ fn every_word_of_a_limit_is_in_the_documentation_with_its_test() {
     let page = std::fs::read_to_string(root.join("docs/limits.md")).unwrap();
     let mut sections = page.split("\n## ").skip(1);
     let schema = toolcrib_config::schema();
-    for table in ["Bounds", "Limits", "SchemaLimits", "McpLimits"] {
+    for table in ["Bounds", "Limits", "SchemaLimits", "McpLimits", "ApiLimits"] {
         let words = schema["$defs"][table]["properties"].as_object().unwrap().keys();
         let rows = sections.next().unwrap().lines().filter_map(|line| line.strip_prefix("| `"));
         let rows: Vec<_> = rows.map(|row| row.split('`').collect::<Vec<_>>()).collect();

@@ -17,6 +17,7 @@ use url::Url;
 
 use super::present::sensitive;
 use crate::request::Encoding;
+use crate::settings::ApiBounds;
 
 /// What a token is asked for with. Two callers with one grant share its token.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -69,7 +70,6 @@ struct NoToken {
 /// Where no lifetime is said.
 const USUAL_LIFETIME: u64 = 3_600;
 const LONGEST_LIFETIME: u64 = 30 * 24 * 3_600;
-const LARGEST_ANSWER: u64 = 256 * 1024;
 const TIMEOUT: Duration = Duration::from_secs(15);
 
 impl Grants {
@@ -133,6 +133,8 @@ pub(crate) struct Ways {
     pub(crate) named: Egress,
     /// To what the document names: public addresses only.
     pub(crate) public: Egress,
+    /// What comes back by them at the most.
+    pub(crate) bounds: ApiBounds,
 }
 
 impl Grant {
@@ -166,6 +168,7 @@ impl Grant {
     async fn ask(&self, server: &Url, ways: &Ways) -> Result<Token, NoToken> {
         let lasting = |error| NoToken { error, passes: false };
         let (url, egress) = self.place(server, ways).map_err(lasting)?;
+        let way = (egress, ways.bounds);
         let mut form = vec![("grant_type", "client_credentials".to_owned())];
         if !self.scopes.is_empty() {
             form.push(("scope", self.scopes.join(" ")));
@@ -175,11 +178,11 @@ impl Grant {
         let (id, secret) = (escaped(&self.client_id), escaped(self.client_secret.expose()));
         let basic = format!("Basic {}", BASE64_STANDARD.encode(format!("{id}:{secret}")));
         let asked = Instant::now();
-        let first = Self::send(egress, &url, &form, Some(&basic)).await?;
+        let first = Self::send(way, &url, &form, Some(&basic)).await?;
         let (status, answer) = if is_unknown_client(&first) {
             form.push(("client_id", self.client_id.clone()));
             form.push(("client_secret", self.client_secret.expose().to_owned()));
-            Self::send(egress, &url, &form, None).await?
+            Self::send(way, &url, &form, None).await?
         } else {
             first
         };
@@ -198,7 +201,7 @@ impl Grant {
     }
 
     async fn send(
-        egress: &Egress,
+        (egress, bounds): (&Egress, ApiBounds),
         url: &Url,
         form: &[(&str, String)],
         basic: Option<&str>,
@@ -208,6 +211,7 @@ impl Grant {
         let body = fields.collect::<Vec<_>>().join("&");
         let mut request = Request::new(Method::POST, url.clone());
         request.body = Body::Bytes(Bytes::from(body));
+        request.unpack = bounds.unpack;
         request.timeouts = Timeouts { first_byte: TIMEOUT, total: TIMEOUT, ..Timeouts::default() };
         let form_type = HeaderValue::from_static("application/x-www-form-urlencoded");
         request.headers.insert(CONTENT_TYPE, form_type);
@@ -219,7 +223,7 @@ impl Grant {
             egress.send(request).await.map_err(|error| unreachable_server(url, error))?;
         let status = response.status;
         let passes = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
-        let body = response.bytes(LARGEST_ANSWER).await;
+        let body = response.bytes(bounds.token).await;
         let body = body.map_err(|error| unreachable_server(url, error))?;
         if passes {
             let host = url.host_str().unwrap_or_default();

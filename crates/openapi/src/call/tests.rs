@@ -17,7 +17,7 @@ use super::*;
 use crate::document::SecurityScheme as Scheme;
 use crate::operation::{Piece, Segment};
 use crate::recorder::{HANG, Recorder, answer, json};
-use crate::settings::Credential;
+use crate::settings::{ApiBounds, Credential};
 
 fn secret(text: &str) -> Secret {
     Secret::new(text)
@@ -45,6 +45,7 @@ fn api(server: &Url, token_server: &Url, credentials: &[(&str, Credential)]) -> 
             api: named(),
             named: named(),
             public: Egress::open([], Network::default()).unwrap(),
+            bounds: ApiBounds::default(),
         },
         headers,
         trace_context: false,
@@ -166,6 +167,7 @@ async fn an_old_token_serves_while_the_token_server_is_down() {
         api: Egress::only([tokens.url.clone()], Network::default()).unwrap(),
         named: Egress::only([tokens.url.clone()], Network::default()).unwrap(),
         public: Egress::open([], Network::default()).unwrap(),
+        bounds: ApiBounds::default(),
     };
     let grants = Grants::default();
     let shown = api(&tokens.url, &tokens.url, &[("oauth", client_at(&tokens.url))]);

@@ -5,17 +5,15 @@ use serde_json::Value;
 use super::error::DocumentError;
 use super::text;
 
-/// Largest document in bytes, and all documents of an API together.
-pub(super) const MAX_BYTES: usize = 64 * 1024 * 1024;
-
 /// Levels of a YAML document, whose reader takes much of the stack for each; the JSON reader has
 /// a bound of 128 of its own.
 const MAX_DEPTH: usize = 64;
 
-/// Reads a document. What begins with `{` is JSON, everything else YAML.
-pub(super) fn parse(text: &str) -> Result<Value, DocumentError> {
-    if text.len() > MAX_BYTES {
-        return Err(DocumentError::TooLarge { limit: MAX_BYTES });
+/// Reads a document of so many bytes at the most. What begins with `{` is JSON, everything else
+/// YAML.
+pub(super) fn parse(text: &str, limit: usize) -> Result<Value, DocumentError> {
+    if text.len() > limit {
+        return Err(DocumentError::TooLarge { limit });
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim_start().starts_with('{') {

@@ -10,7 +10,7 @@ use url::Url;
 
 use super::error::{DocumentError, Notes};
 use super::library::Library;
-use super::parse::{MAX_BYTES, parse};
+use super::parse::parse;
 use super::text;
 use crate::settings::{ApiSettings, Document};
 
@@ -100,10 +100,11 @@ pub(super) async fn load(
     settings: &ApiSettings,
     notes: &mut Notes,
 ) -> Result<Library, DocumentError> {
-    let value = parse(text)?;
+    let most = settings.bounds.document;
+    let value = parse(text, most)?;
     let address = address(&settings.document);
     let mut library = Library::new(address.clone(), value);
-    let mut room = MAX_BYTES.saturating_sub(text.len());
+    let mut room = most.saturating_sub(text.len());
     let mut asked = Vec::new();
     let mut next = 0;
     // A look at the text spares most documents the walk through their tree.
@@ -159,10 +160,11 @@ async fn fetch(
     }
     let bytes = beside.get(target, room).await?;
     if bytes.len() > room {
-        return Err(format!("all documents together are larger than {MAX_BYTES} bytes"));
+        let most = settings.bounds.document;
+        return Err(format!("all documents together are larger than {most} bytes"));
     }
     let text = std::str::from_utf8(&bytes).map_err(|_| DocumentError::NotText.to_string())?;
-    Ok((parse(text).map_err(|error| error.to_string())?, bytes.len()))
+    Ok((parse(text, room).map_err(|error| error.to_string())?, bytes.len()))
 }
 
 /// Whether a `$ref` of a text may lead out of it: one that `#` does not follow.

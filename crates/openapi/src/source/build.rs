@@ -178,7 +178,7 @@ fn api(
     })?;
     let idempotency_header = settings.idempotency_header.as_ref();
     Ok(Api {
-        ways: Ways { api: way, named, public },
+        ways: Ways { api: way, named, public, bounds: settings.bounds },
         headers: headers(&settings.headers)?,
         trace_context: settings.trace_context,
         idempotency_header: idempotency_header.map(|name| header_name(name)).transpose()?,

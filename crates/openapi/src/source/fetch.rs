@@ -12,23 +12,22 @@ use url::Url;
 use crate::document::{DocumentError, Folder, References, plain_file};
 use crate::settings::{ApiSettings, Document};
 
-/// The largest document, in bytes; the largest in use have 15 MB.
-const LARGEST: usize = 64 * 1024 * 1024;
-
-async fn file(path: &Path) -> std::io::Result<Vec<u8>> {
+async fn file(path: &Path, limit: usize) -> std::io::Result<Vec<u8>> {
     let path = path.to_owned();
-    let reading = tokio::task::spawn_blocking(move || text_of(&path));
+    let reading = tokio::task::spawn_blocking(move || text_of(&path, limit));
     reading.await.unwrap_or_else(|error| Err(std::io::Error::other(error)))
 }
 
 /// The bytes of a document in a file, which may block.
-pub(crate) fn text_of(path: &Path) -> std::io::Result<Vec<u8>> {
-    let too_large = || std::io::Error::other("it is larger than 64 MiB: split it");
-    plain_file(path, LARGEST)?.ok_or_else(too_large)
+pub(crate) fn text_of(path: &Path, limit: usize) -> std::io::Result<Vec<u8>> {
+    let cure = "split it, or raise `document` under `limits` of this source";
+    let too_large = || std::io::Error::other(format!("it is larger than {limit} bytes: {cure}"));
+    plain_file(path, limit)?.ok_or_else(too_large)
 }
 
-async fn get(egress: &Egress, url: &Url, limit: usize) -> Result<Vec<u8>, String> {
+async fn get((egress, unpack): (&Egress, u64), url: &Url, limit: usize) -> Result<Vec<u8>, String> {
     let mut request = Request::new(Method::GET, url.clone());
+    request.unpack = unpack;
     let accept = "application/json, application/yaml, text/yaml, */*;q=0.5";
     request.headers.insert(ACCEPT, HeaderValue::from_static(accept));
     let response = egress.send(request).await.map_err(|error| error.to_string())?;
@@ -66,6 +65,7 @@ pub(super) fn place(document: &Document) -> String {
 pub(super) struct Library {
     folder: Option<Folder>,
     egress: Option<Egress>,
+    unpack: u64,
     asked: AtomicBool,
 }
 
@@ -88,16 +88,18 @@ impl Library {
             Document::File(path) => Some(Folder::of(path)),
             Document::Address(_) | Document::Text(_) => None,
         };
-        Ok(Self { folder, egress, asked: AtomicBool::new(false) })
+        let unpack = settings.bounds.unpack;
+        Ok(Self { folder, egress, unpack, asked: AtomicBool::new(false) })
     }
 
     /// The text of the document itself.
     pub(super) async fn document(&self, settings: &ApiSettings) -> Result<String, SourceError> {
         self.asked.store(false, Ordering::Relaxed);
+        let limit = settings.bounds.document;
         let got = match (&settings.document, &self.egress) {
             (Document::Text(text), _) => return Ok(text.clone()),
-            (Document::File(path), _) => file(path).await.map_err(|error| error.to_string()),
-            (Document::Address(url), Some(egress)) => get(egress, url, LARGEST).await,
+            (Document::File(path), _) => file(path, limit).await.map_err(|error| error.to_string()),
+            (Document::Address(url), Some(egress)) => get((egress, self.unpack), url, limit).await,
             (Document::Address(_), None) => Err("there is no way to it".to_owned()),
         };
         let place = place(&settings.document);
@@ -121,7 +123,7 @@ impl References for Library {
         match (&self.folder, &self.egress) {
             (Some(folder), _) if address.scheme() == "file" => folder.get(address, limit),
             (_, Some(egress)) if address.scheme() != "file" => {
-                Box::pin(get(egress, address, limit))
+                Box::pin(get((egress, self.unpack), address, limit))
             }
             _ => Box::pin(async { Err("nothing is loaded from there".to_owned()) }),
         }

@@ -1,6 +1,7 @@
 //! What documents become, seen from outside.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it cannot read")]
 
+mod bounds;
 mod corpus;
 mod documents;
 mod guards;

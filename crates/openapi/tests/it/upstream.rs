@@ -114,7 +114,11 @@ pub(crate) struct Shop(pub(crate) Crib);
 
 impl Shop {
     pub(crate) async fn open(settings: ApiSettings) -> Self {
-        Self(Crib::builder().policy(AllowAll).build_fixed(load(settings).await))
+        Self::of(load(settings).await)
+    }
+
+    pub(crate) fn of(tools: Toolset) -> Self {
+        Self(Crib::builder().policy(AllowAll).build_fixed(tools))
     }
 
     pub(crate) async fn call(&self, tool: &str, arguments: &Value) -> Answer {

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 use toolcrib_core::Effect;
 
-use super::super::{DocumentError, inspect, parse};
+use super::super::{DocumentError, inspect};
 use super::{api, document, read_with, settings};
-use crate::settings::Grouping;
+use crate::settings::{ApiBounds, Grouping};
 
 fn issues() -> Value {
     let parameter = json!({ "name": "id", "in": "path", "required": true, "schema": {} });
@@ -165,8 +165,8 @@ fn what_is_no_document_says_why() {
         (0..20_001).map(|at| (format!("/{at}"), json!({ "get": {} }))).collect();
     let many = json!({ "openapi": "3.1.0", "paths": many }).to_string();
     assert_eq!(error(&many), DocumentError::TooManyOperations { limit: 20_000 });
-    let large = " ".repeat(parse::MAX_BYTES + 1);
-    assert_eq!(error(&large), DocumentError::TooLarge { limit: parse::MAX_BYTES });
+    let limit = ApiBounds::default().document;
+    assert_eq!(error(&" ".repeat(limit + 1)), DocumentError::TooLarge { limit });
 }
 
 #[test]
