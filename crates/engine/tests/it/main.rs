@@ -30,6 +30,7 @@ mod reading;
 mod rules;
 mod tickets;
 mod tickets_expiry;
+mod times;
 mod weighing;
 mod witness;
 
