@@ -20,6 +20,7 @@ mod operations;
 mod parameters;
 mod parse;
 mod path;
+mod presence;
 mod references;
 mod responses;
 mod schema;

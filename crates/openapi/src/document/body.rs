@@ -1,5 +1,7 @@
 //! The body of a request, and the arguments that it is made of.
 
+use std::collections::HashMap;
+
 use http::Method;
 use serde_json::{Value, json};
 
@@ -10,9 +12,26 @@ use super::library::Site;
 use super::media::{self, Kind};
 use super::operations::Found;
 use super::parameters::{Declared, In, collection, named};
-use super::schema::{Argument, Part};
+use super::presence;
+use super::schema::{Argument, Part, Takes};
 use super::text::{flag, member};
 use crate::operation::{Body, BodyShape, Field, FieldEncoding};
+
+/// A body, and what a tool takes for it.
+pub(super) struct Made {
+    body: Body,
+    arguments: Vec<Argument>,
+    barred: Option<Value>,
+}
+
+impl Made {
+    /// Adds to what a tool takes.
+    pub(super) fn onto(self, takes: &mut Takes) -> Body {
+        takes.arguments.extend(self.arguments);
+        takes.barred = self.barred;
+        self.body
+    }
+}
 
 /// A body as a document declares it.
 struct Sent<'l> {
@@ -32,7 +51,7 @@ pub(super) fn of_operation<'l>(
     found: &Found<'l>,
     taken: &mut Taken,
     about: &str,
-) -> Result<Option<(Body, Vec<Argument>)>, String> {
+) -> Result<Option<Made>, String> {
     let method = &found.method;
     let Some(site) = found.operation.get("requestBody") else { return Ok(None) };
     let site = context.library.follow(site).map_err(|why| format!("of its body {why}"))?;
@@ -73,7 +92,7 @@ pub(super) fn of_parameters<'l>(
     declared: &[Declared<'l>],
     taken: &mut Taken,
     about: &str,
-) -> Option<(Body, Vec<Argument>)> {
+) -> Option<Made> {
     let consumes = operation.get("consumes").or_else(|| context.library.root(0).get("consumes"));
     let consumes = consumes.into_iter().flat_map(Site::items);
     let consumes: Vec<&str> = consumes
@@ -129,17 +148,19 @@ pub(super) fn of_parameters<'l>(
         fields.push(Field { argument, name, encoding: encodings(*site), bytes });
     }
     let shape = BodyShape::Fields(fields);
-    Some((Body { media: media.to_owned(), required, shape }, arguments))
+    let body = Body { media: media.to_owned(), required, shape };
+    Some(Made { body, arguments, barred: None })
 }
 
 /// A form of which two fields would have one name.
-fn whole_form(media: &str, required: bool, taken: &mut Taken) -> (Body, Vec<Argument>) {
+fn whole_form(media: &str, required: bool, taken: &mut Taken) -> Made {
     let schema = json!({ "type": "object" });
     let argument = taken.body();
     let part = Part::of(schema.clone());
     let arguments = vec![Argument { name: argument.clone(), part, required }];
     let shape = BodyShape::Whole { argument, schema };
-    (Body { media: media.to_owned(), required, shape }, arguments)
+    let body = Body { media: media.to_owned(), required, shape };
+    Made { body, arguments, barred: None }
 }
 
 fn convert<'l>(
@@ -147,7 +168,7 @@ fn convert<'l>(
     sent: &Sent<'l>,
     taken: &mut Taken,
     about: &str,
-) -> Option<(Body, Vec<Argument>)> {
+) -> Option<Made> {
     let kind = media::kind(&sent.media);
     let is_split = matches!(kind, Kind::Json | Kind::Form | Kind::Multipart);
     let flat = sent.schema.filter(|_| is_split);
@@ -156,7 +177,10 @@ fn convert<'l>(
         if flat.fields.is_empty() && !sent.required {
             return None;
         }
-        if let Some(names) = taken.fields(flat.fields.keys().copied()) {
+        // A body that may be left out is whole where its fields may not all be.
+        let is_barred = flat.barred.iter().any(|rule| presence::holds_of_nothing(rule));
+        let is_split = sent.required || !is_barred;
+        if is_split && let Some(names) = taken.fields(flat.fields.keys().copied()) {
             return Some(of_fields(context, sent, &flat, names, about));
         }
     }
@@ -175,7 +199,8 @@ fn convert<'l>(
     let argument = taken.body();
     let shape = BodyShape::Whole { argument: argument.clone(), schema: part.outline() };
     let body = Body { media: media::sendable(&sent.media), required: sent.required, shape };
-    Some((body, vec![Argument { name: argument, part, required: sent.required }]))
+    let arguments = vec![Argument { name: argument, part, required: sent.required }];
+    Some(Made { body, arguments, barred: None })
 }
 
 fn of_fields<'l>(
@@ -184,11 +209,12 @@ fn of_fields<'l>(
     flat: &Flat<'l>,
     names: Vec<String>,
     about: &str,
-) -> (Body, Vec<Argument>) {
+) -> Made {
     let is_json = media::is_json(&sent.media);
     let is_multipart = media::kind(&sent.media) == Kind::Multipart;
     let mut fields = Vec::new();
     let mut arguments = Vec::new();
+    let barred = barred(flat, &names);
     for ((name, site), argument) in flat.fields.iter().zip(names) {
         let files = files(context, *site).filter(|_| !is_json);
         let mut part = context.sent.part(*site, about);
@@ -206,7 +232,17 @@ fn of_fields<'l>(
         fields.push(Field { argument, name: (*name).to_owned(), encoding, bytes: files.is_some() });
     }
     let shape = BodyShape::Fields(fields);
-    (Body { media: media::sendable(&sent.media), required: sent.required, shape }, arguments)
+    let body = Body { media: media::sendable(&sent.media), required: sent.required, shape };
+    Made { body, arguments, barred }
+}
+
+/// What must not hold of the arguments that are fields.
+fn barred(flat: &Flat<'_>, names: &[String]) -> Option<Value> {
+    let names: HashMap<&str, &str> =
+        flat.fields.keys().copied().zip(names.iter().map(String::as_str)).collect();
+    let mut rules: Vec<Value> =
+        flat.barred.iter().filter_map(|rule| presence::renamed(rule, &names)).collect();
+    if rules.len() > 1 { Some(json!({ "anyOf": rules })) } else { rules.pop() }
 }
 
 fn encoding(site: Site<'_>, is_file: bool) -> FieldEncoding {

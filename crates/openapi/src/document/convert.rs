@@ -9,7 +9,7 @@ use super::library::Library;
 use super::names;
 use super::operations::{self, Found};
 use super::parameters::{self, Declared, In};
-use super::schema::{Argument, Shelf, Way, arguments};
+use super::schema::{Argument, Shelf, Takes, Way, arguments};
 use super::security::{self, SecurityScheme};
 use super::servers::{self, Server};
 use super::text::{line, member};
@@ -73,7 +73,7 @@ pub(super) fn convert(
     for ((found, key), name) in found.iter().zip(keys).zip(&titles) {
         match context
             .operation(found, &key)
-            .and_then(|(operation, list)| context.tool(name, (operation, list), found, settings))
+            .and_then(|(operation, takes)| context.tool(name, (operation, takes), found, settings))
         {
             Ok(converted) => operations.push(converted),
             Err(reason) => refused.push(Refused { key, reason }),
@@ -113,11 +113,7 @@ fn keys(named: &[names::Named<'_>]) -> Vec<String> {
 }
 
 impl<'l> Context<'l> {
-    fn operation(
-        &mut self,
-        found: &Found<'l>,
-        key: &str,
-    ) -> Result<(Operation, Vec<Argument>), String> {
+    fn operation(&mut self, found: &Found<'l>, key: &str) -> Result<(Operation, Takes), String> {
         if self.library.is_tired() || self.spent > MOST_BYTES {
             return Err("the operations of the document share too much: split it".to_owned());
         }
@@ -152,20 +148,15 @@ impl<'l> Context<'l> {
         }
         let mut taken = Taken::default();
         taken.name(&mut parameters);
-        let mut list: Vec<Argument> = parameters
-            .iter()
-            .zip(parts)
-            .map(|(parameter, part)| argument(parameter, part))
-            .collect();
+        let list = parameters.iter().zip(parts);
+        let list = list.map(|(parameter, part)| argument(parameter, part)).collect();
+        let mut input = Takes { arguments: list, barred: None };
         let body = if self.is_swagger {
             body::of_parameters(self, found.operation, &declared, &mut taken, key)
         } else {
             body::of_operation(self, found, &mut taken, key)?
         };
-        let body = body.map(|(body, arguments)| {
-            list.extend(arguments);
-            body
-        });
+        let body = body.map(|made| made.onto(&mut input));
         let operation = Operation {
             key: key.to_owned(),
             method: found.method.clone(),
@@ -178,7 +169,7 @@ impl<'l> Context<'l> {
             security: security::ways(found.operation).unwrap_or_else(|| self.security.clone()),
             produces: Vec::new(),
         };
-        Ok((operation, list))
+        Ok((operation, input))
     }
 
     fn server(&self, found: &Found<'l>) -> Option<String> {
@@ -190,7 +181,7 @@ impl<'l> Context<'l> {
     fn tool(
         &mut self,
         name: &str,
-        (mut operation, list): (Operation, Vec<Argument>),
+        (mut operation, takes): (Operation, Takes),
         found: &Found<'l>,
         settings: &ApiSettings,
     ) -> Result<(Operation, ToolSpec), String> {
@@ -199,7 +190,7 @@ impl<'l> Context<'l> {
         let mut spec =
             spec::spec(name, &found.named().place(), &operation, found.operation, settings)
                 .map_err(|error| error.to_string())?;
-        spec.input = arguments(&mut self.sent, list, &operation.key)?.into();
+        spec.input = arguments(&mut self.sent, takes, &operation.key)?.into();
         spec.output = output.map(Packed::new);
         operation.effect = Some(spec.effect);
         self.spent += weight(&operation) + spec.description.len();

@@ -1,15 +1,17 @@
 //! When the fields of a body are arguments of their own.
 //!
 //! A body is plain if it is an object, and every part of its `allOf` is one, that says no more
-//! than `properties`, `required` and sizes: no `oneOf`, `anyOf`, `not`, `if` or `enum`, no
-//! patterns of names, no `additionalProperties` but `false`, and no field said in two ways.
+//! than `properties`, `required` and sizes: no `oneOf`, `anyOf`, `if` or `enum`, no patterns of names,
+//! no `additionalProperties` but `false`, no `not` but of fields that may not come together, and no
+//! field said in two ways.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use indexmap::{IndexMap, IndexSet};
 use serde_json::Value;
 
 use super::library::{Library, Site};
+use super::presence;
 use super::schema::{Way, bytes, is_hidden};
 use super::text::member;
 
@@ -18,6 +20,8 @@ use super::text::member;
 pub(super) struct Flat<'l> {
     pub(super) fields: IndexMap<&'l str, Site<'l>>,
     pub(super) required: IndexSet<&'l str>,
+    /// Which of its fields may not come together, as [`presence`] has it.
+    pub(super) barred: Vec<&'l Value>,
     /// It names its properties, be they none: it is not any object.
     is_listed: bool,
     /// Each part is gathered once, however many ways lead to it.
@@ -30,10 +34,9 @@ const MOST: usize = 300;
 const DEEPEST: usize = 8;
 
 /// What no plain body says.
-const UNPLAIN: [&str; 14] = [
+const UNPLAIN: [&str; 13] = [
     "oneOf",
     "anyOf",
-    "not",
     "if",
     "enum",
     "const",
@@ -56,7 +59,12 @@ pub(super) fn flatten<'l>(library: &'l Library, body: Site<'l>) -> Option<Flat<'
         flat.fields.iter().filter(|(_, site)| hidden(site)).map(|(name, _)| *name).collect();
     flat.fields.retain(|name, _| !left_out.contains(name));
     flat.required.retain(|name| flat.fields.contains_key(name));
-    (flat.is_listed && flat.fields.len() <= MOST).then_some(flat)
+    if !flat.is_listed || flat.fields.len() > MOST {
+        return None;
+    }
+    let own: HashMap<&str, &str> = flat.fields.keys().map(|name| (*name, *name)).collect();
+    let is_plain = flat.barred.iter().all(|rule| presence::renamed(rule, &own).is_some());
+    is_plain.then_some(flat)
 }
 
 fn gather<'l>(
@@ -97,6 +105,7 @@ fn gather<'l>(
             }
         }
     }
+    flat.barred.extend(site.value.get("not"));
     let required = site.get("required").into_iter().flat_map(Site::items);
     for name in required.filter_map(|name| name.value.as_str()) {
         flat.required.insert(name);

@@ -20,7 +20,7 @@ use super::error::Notes;
 use super::library::{Library, Site};
 use super::text;
 
-pub(super) use assemble::{Argument, arguments, output};
+pub(super) use assemble::{Argument, Takes, arguments, output};
 pub(super) use flags::is_hidden;
 pub(super) use values::bytes;
 

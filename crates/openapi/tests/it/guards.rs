@@ -1,7 +1,7 @@
 //! Between arguments, settings and a document that wishes us ill.
 
 use serde_json::{Value, json};
-use toolcrib_core::{Secret, Source};
+use toolcrib_core::{ErrorKind, Secret, Source};
 use toolcrib_openapi::{ApiSettings, Credential, Document, places};
 use url::Url;
 
@@ -271,4 +271,29 @@ async fn a_document_in_a_file_is_held_to_where_it_led_when_somebody_looked() {
     assert_eq!(urls(&places(&settings, true).unwrap()), ["https://tokens.example/t"]);
     std::fs::remove_file(&path).unwrap();
     assert!(places(&settings, true).is_err());
+}
+
+#[tokio::test]
+async fn fields_that_may_not_come_together_are_not_sent_together() {
+    let upstream = Upstream::start(|_| answer(&json!("done"))).await;
+    let fields = json!({ "id": {}, "email": {}, "phone": {} });
+    let rule = json!({ "anyOf": [{ "required": ["email", "phone"] }] });
+    let body = json!({ "type": "object", "properties": fields, "not": rule });
+    let content = json!({ "application/json": { "schema": body } });
+    let tell = json!({
+        "operationId": "tell", "responses": {},
+        "requestBody": { "required": true, "content": content },
+    });
+    let document = json!({
+        "openapi": "3.1.0", "info": { "title": "T", "version": "1" },
+        "paths": { "/tell": { "post": tell } },
+    });
+    let shop = Shop::open(settings(&document.to_string(), &upstream.url)).await;
+    let both = shop.call("tell", &json!({ "email": "a@b", "phone": "1" })).await;
+    assert_eq!(both.error().unwrap().kind, ErrorKind::InvalidArguments, "{}", both.text());
+    for one in [json!({ "id": 1, "email": "a@b" }), json!({ "phone": "1" }), json!({})] {
+        assert_eq!(shop.call("tell", &one).await.text(), "\"done\"");
+        assert_eq!(upstream.last().body, one.to_string());
+    }
+    assert_eq!(upstream.heard().len(), 3);
 }

@@ -17,6 +17,13 @@ pub(in super::super) struct Argument {
     pub(in super::super) required: bool,
 }
 
+/// What a tool takes.
+pub(in super::super) struct Takes {
+    pub(in super::super) arguments: Vec<Argument>,
+    /// What must not hold of them together.
+    pub(in super::super) barred: Option<Value>,
+}
+
 /// What a schema may still take.
 #[derive(Debug, Clone, Copy)]
 struct Room {
@@ -39,7 +46,7 @@ const STUB_BYTES: usize = 24;
 /// The schema of the arguments: a closed object.
 pub(in super::super) fn arguments(
     shelf: &mut Shelf<'_>,
-    mut arguments: Vec<Argument>,
+    Takes { mut arguments, barred }: Takes,
     about: &str,
 ) -> Result<Value, String> {
     for argument in &mut arguments {
@@ -80,6 +87,7 @@ pub(in super::super) fn arguments(
         schema.insert("required".to_owned(), json!(required));
     }
     schema.insert("additionalProperties".to_owned(), json!(false));
+    schema.extend(barred.map(|rule| ("not".to_owned(), rule)));
     let properties = arguments.into_iter().map(|it| (it.name, it.part.schema)).collect();
     schema.insert("properties".to_owned(), Value::Object(properties));
     if !definitions.is_empty() {

@@ -37,6 +37,71 @@ fn the_fields_of_a_plain_body_are_arguments() {
 }
 
 #[test]
+fn fields_that_may_not_come_together_are_arguments_that_may_not() {
+    let fields =
+        json!({ "a-1": {}, "b 2": {}, "c": { "type": "string" }, "id": { "readOnly": true } });
+    let pair = json!({ "required": ["a-1", "b 2"] });
+    let any = json!({ "anyOf": [pair, { "required": ["c"], "not": { "required": ["a-1"] } }] });
+    let parts = json!([{ "not": pair }, { "description": "One.", "not": { "required": ["c"] } }]);
+    for (rules, expected) in [
+        (json!({ "not": pair }), json!({ "required": ["a-1", "b_2"] })),
+        (
+            json!({ "not": any }),
+            json!({ "anyOf": [
+                { "required": ["a-1", "b_2"] },
+                { "required": ["c"], "not": { "required": ["a-1"] } },
+            ] }),
+        ),
+        (
+            json!({ "allOf": parts }),
+            json!({ "anyOf": [{ "required": ["a-1", "b_2"] }, { "required": ["c"] }] }),
+        ),
+        // The body is an object anyway.
+        (
+            json!({ "not": { "type": "object", "title": "Both", "required": ["c"] } }),
+            json!({ "required": ["c"] }),
+        ),
+    ] {
+        let mut schema = json!({ "type": "object", "properties": fields });
+        schema.as_object_mut().unwrap().extend(rules.as_object().unwrap().clone());
+        for required in [true, false] {
+            let mut operation = body(&schema);
+            operation["requestBody"]["required"] = json!(required);
+            let (operation, spec) = one(&operation);
+            assert_eq!(shape(&operation).1, ["a-1", "b_2", "c"], "{rules}");
+            assert_eq!(spec.input.value()["not"], expected, "{rules}");
+        }
+    }
+}
+
+#[test]
+fn a_rule_of_more_than_which_fields_are_there_leaves_a_body_whole() {
+    let whole = "body: {\"type\":\"object\"}";
+    let fields = json!({ "a": {}, "b": {}, "id": { "readOnly": true } });
+    let schema = |rule: Value| json!({ "type": "object", "properties": fields, "not": rule });
+    let deep = (0..20).fold(json!({ "required": ["a"] }), |rule, _| json!({ "not": rule }));
+    for rule in [
+        json!({ "properties": { "a": { "const": 1 } } }),
+        json!({ "required": ["a"], "minProperties": 2 }),
+        json!({ "required": ["elsewhere"] }),
+        json!({ "required": ["a", "id"] }),
+        json!({ "$ref": "#/components/schemas/A" }),
+        json!({ "type": "array" }),
+        json!({ "anyOf": [] }),
+        json!({ "anyOf": vec![json!({ "required": ["a"] }); 300] }),
+        json!(true),
+        deep,
+    ] {
+        assert_eq!(shape(&one(&body(&schema(rule.clone()))).0).1, [whole], "{rule}");
+    }
+    // It may be left out, and its fields may not all be.
+    let mut either = body(&schema(json!({ "not": { "anyOf": [{ "required": ["a"] }] } })));
+    assert_eq!(shape(&one(&either).0).1, ["a", "b"]);
+    either["requestBody"]["required"] = json!(false);
+    assert_eq!(shape(&one(&either).0).1, [whole]);
+}
+
+#[test]
 fn other_bodies_are_one_argument() {
     let whole = "body: {\"type\":\"object\"}";
     let field = json!({ "a": { "type": "string" } });
