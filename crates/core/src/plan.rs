@@ -10,12 +10,15 @@ mod standing;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use toolcrib_json::repair::Bounds;
+
 pub(crate) use again::Again;
 pub use guidance::GuidanceText;
 pub use request::{ChoiceScope, Request};
 pub use showing::{Beside, Discovery, Extra, Showing, Shown};
 pub use standing::{Because, Exposure, Out, Standing, Why};
 
+use crate::call::RawArguments;
 use crate::caller::Caller;
 use crate::catalog::{Catalog, Listed};
 use crate::memo::Memo;
@@ -150,9 +153,15 @@ impl Plan {
         self.decided.beside.has(tool)
     }
 
-    /// The tool that a call means: that which it names where it goes through another one.
-    pub fn meant(&self, name: &str, arguments: Option<&serde_json::Value>) -> Option<String> {
-        crate::batch::relay::meant(self, name, arguments)
+    /// The tool that a call means: that which it names where it goes through another one. What its
+    /// arguments say is read as the gate reads it.
+    pub fn meant(
+        &self,
+        name: &str,
+        arguments: impl FnOnce() -> RawArguments,
+        bounds: &Bounds,
+    ) -> Option<String> {
+        crate::batch::relay::meant(self, name, arguments, bounds)
     }
 
     /// How the tools are shown, and why.

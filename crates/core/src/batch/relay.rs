@@ -36,11 +36,15 @@ pub(super) fn resolve(
 }
 
 /// The name that a call of the relay gives; `None`: it is no such call, or gives none.
-pub(crate) fn meant(plan: &Plan, name: &str, arguments: Option<&Value>) -> Option<String> {
+pub(crate) fn meant(
+    plan: &Plan,
+    name: &str,
+    arguments: impl FnOnce() -> RawArguments,
+    bounds: &Bounds,
+) -> Option<String> {
     let relay = plan.beside().relay.as_ref().filter(|relay| relay.as_str() == name)?;
-    let raw = RawArguments::from(arguments.cloned());
-    let mut call = Call::new("", relay.as_str(), raw);
-    resolve(plan, &mut call, &Bounds::default())?.ok()?;
+    let mut call = Call::new("", relay.as_str(), arguments());
+    resolve(plan, &mut call, bounds)?.ok()?;
     Some(call.name)
 }
 

@@ -111,7 +111,8 @@ impl Calling {
         let Entrance { caller, profile, trace_state, key, session, .. } = entrance;
         let key = once::key(key.as_deref(), marks.key)?;
         let visit = Visit { caller, profile, digest: digest(&tool, arguments) };
-        let meant = plan.meant(&tool, arguments);
+        let raw = || RawArguments::from(arguments.cloned());
+        let meant = plan.meant(&tool, raw, &room.settings.request);
         let room = Arc::clone(room);
         Ok(Self { room, line, plan, visit, tool, meant, trace, session, trace_state, key })
     }

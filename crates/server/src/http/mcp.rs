@@ -73,7 +73,8 @@ fn further(asked: &Asked, profile: Option<&str>) -> Result<(), Problem> {
     let sees = |caller: &Caller| {
         let plan = crib.plan(caller, toolcrib::Request::default());
         plan.is_ok_and(|plan| {
-            let meant = plan.meant(name, message.pointer("/params/arguments"));
+            let raw = || message.pointer("/params/arguments").cloned().into();
+            let meant = plan.meant(name, raw, &crib.executor().limits().arguments);
             plan.get(meant.as_deref().unwrap_or(name)).is_some()
         })
     };

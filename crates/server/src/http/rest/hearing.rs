@@ -1,10 +1,7 @@
 //! Who hears the reply that a request under a key had: only who could make its calls now.
 
-use std::borrow::Cow;
-
-use serde_json::Value;
+use toolcrib::Caller;
 use toolcrib::auth::{Reach, reach};
-use toolcrib::{Call, Caller, RawArguments};
 
 use super::work::Work;
 
@@ -24,18 +21,11 @@ pub(super) fn hears_anyway(work: &Work, caller: &Caller) -> bool {
 fn hears_each(work: &Work, caller: &Caller, absent: bool) -> bool {
     let (catalog, executor) = (work.crib.catalog(), work.crib.executor());
     work.calls.iter().all(|call| {
-        let meant = work.plan.meant(&call.name, arguments(call).as_deref());
+        let raw = || call.arguments.clone();
+        let meant = work.plan.meant(&call.name, raw, &executor.limits().arguments);
         match catalog.get(meant.as_deref().unwrap_or(&call.name)) {
             Some(tool) => executor.policy().sees(caller, &tool.spec),
             None => absent,
         }
     })
-}
-
-fn arguments(call: &Call) -> Option<Cow<'_, Value>> {
-    match &call.arguments {
-        RawArguments::Absent => None,
-        RawArguments::Text(text) => serde_json::from_str(text).ok().map(Cow::Owned),
-        RawArguments::Value(value) => Some(Cow::Borrowed(value)),
-    }
 }

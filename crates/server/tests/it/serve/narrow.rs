@@ -14,11 +14,16 @@ const CRIB: &str = "allow = [\"*\"]\n[[source]]\nid = \"basics\"\nprefix = \"\"\
 /// A server that ann comes to with a key for everything and one that has this scope; and the file
 /// where the first has only that, too.
 fn serving(scope: &str) -> (Serving, [String; 2], String) {
+    serving_with("", scope)
+}
+
+/// The same with these words before the others.
+fn serving_with(words: &str, scope: &str) -> (Serving, [String; 2], String) {
     let folder = Folder::new();
     let ann = ["--tenant", "acme", "--subject", "ann", "--scope"];
     let made = |name, scope| make(&folder, &[&[name], &ann[..], &[scope]].concat());
     let ((all, first), (narrow, second)) = (made("all", "tools"), made("narrow", scope));
-    folder.write("crib.toml", &format!("{CRIB}{first}{second}"));
+    folder.write("crib.toml", &format!("{words}{CRIB}{first}{second}"));
     let narrowed = first.replace("\"tools\"", &format!("\"{scope}\""));
     let narrowed = format!("{CRIB}{narrowed}{second}");
     (Serving::start_in(folder, &[]), [all, narrow], narrowed)
@@ -125,6 +130,31 @@ fn the_reply_under_a_key_is_for_a_token_that_could_make_its_calls() {
         match scope {
             "tools:read" => assert_eq!((theirs.status, &theirs.body), (200, &first.body)),
             _ => assert_eq!(theirs.status, 403, "{theirs:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_call_through_another_tool_is_read_as_the_gate_reads_it() {
+    let words = "discovery = \"lazy\"\nlimits = { depth = 100 }\n";
+    let (serving, [all, narrow], _) = serving_with(words, "tools:read");
+    let deep: Value =
+        serde_json::from_str(&format!("{}{}", "[".repeat(80), "]".repeat(80))).unwrap();
+    let relayed = |name: &str| {
+        let deep = json!({ "name": name, "parameters": { "text": "a", "more": deep } });
+        let broken = format!("{{'name': '{name}', 'parameters': {{'text': 'a'}},}}");
+        [broken, json!(deep.to_string()).to_string()]
+    };
+    let mut keys = ["a", "b", "c", "d"].into_iter();
+    for (name, status) in [("text_count", 200), ("hash_text", 403)] {
+        for arguments in relayed(name) {
+            let call = json!([{ "name": "invoke_tool", "arguments": arguments }]);
+            let body = json!({ "calls": call });
+            let key = keys.next().unwrap();
+            let first = keyed(&serving, &all, (key, &body));
+            assert!(first.status == 200 && first.body.contains(name), "{first:?}");
+            let theirs = keyed(&serving, &narrow, (key, &body));
+            assert_eq!(theirs.status, status, "{name}, {arguments:.60}: {theirs:?}");
         }
     }
 }
