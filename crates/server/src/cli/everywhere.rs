@@ -1,4 +1,4 @@
-//! All that this user has running and that can be asked: the usual server, and each `toolcrib mcp`.
+//! All that this user has running and that can be asked: the server, and each `toolcrib mcp`.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use url::Url;
 use super::End;
 use super::arguments::{Global, RemoteWords};
 use super::output::Output;
-use super::remote::{Absent, Refused, Server, followed};
+use super::remote::{Absent, Refused, Server, Unclear, followed};
 use crate::config::doors::{self, Door};
 
 /// How long one of several may take to tell what it has.
@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) struct Everywhere {
     runtime: Runtime,
-    /// The server that is named, else the usual one; `Err`: there is none that could be asked.
+    /// The server that is named, else the only one; `Err`: there is none that could be asked.
     server: Result<Place>,
     /// A server is named, and nothing else is asked.
     is_named: bool,
@@ -107,7 +107,8 @@ impl Everywhere {
         match server {
             Ok(value) => seen.push(value),
             Err(error) if near.is_empty() => return Err(self.alone(error)),
-            Err(error) if is_silent(&error) || self.server.is_err() => {}
+            Err(error) if is_silent(&error) => {}
+            Err(_) if self.server.is_err() && !self.is_unclear() => {}
             Err(error) => trouble.push(error),
         }
         for place in &near {
@@ -146,13 +147,18 @@ impl Everywhere {
             }
             match (refused, &self.server) {
                 (Some(error), _) => Err(error),
-                (None, Err(error)) if near.is_empty() => bail!("{error:#}"),
+                (None, Err(error)) if near.is_empty() || self.is_unclear() => bail!("{error:#}"),
                 (None, _) => bail!(
                     "no call waits under this ticket, here or at the server: `toolcrib tickets` \
                      lists those that wait"
                 ),
             }
         })
+    }
+
+    /// Whether there are several servers, of which none is named.
+    fn is_unclear(&self) -> bool {
+        self.server.as_ref().is_err_and(anyhow::Error::is::<Unclear>)
     }
 
     /// Each `toolcrib mcp` that runs now, unless a server is named.

@@ -103,6 +103,11 @@ pub(super) struct Refused {
 )]
 pub(super) struct Absent(String);
 
+/// Nobody says which server is meant, and which one could be is not plain.
+#[derive(Debug, thiserror::Error)]
+#[error("name the server that is meant with `--url`: yours listen at {0}")]
+pub(super) struct Unclear(String);
+
 impl Server {
     /// To be called within the runtime that it will be asked in: the pool of connections takes hold
     /// of that.
@@ -112,7 +117,7 @@ impl Server {
         Ok(Self { egress, base, token, ours: None })
     }
 
-    /// The one that the words name, else the usual one.
+    /// The one that the words or the configuration name, else the only one of this user.
     pub(super) fn meant(global: &Global, words: &RemoteWords) -> Result<Self> {
         let (base, found) = base(global, words)?;
         let server = Self::new(base, token(words.token_file.as_deref())?)?;
@@ -180,9 +185,9 @@ impl Server {
     }
 }
 
-/// What the command line names, else where the configuration says that the server listens, and that
-/// address where it is one of this machine. A file that is only found may be somebody else's: the
-/// token goes to no other machine for its sake.
+/// What the command line names, else where the configuration says that the server listens, else where
+/// the only one of this user does, and that address where it is one of this machine. A file that is
+/// only found may be somebody else's: the token goes to no other machine for its sake.
 fn base(global: &Global, words: &RemoteWords) -> Result<(Url, Option<SocketAddr>)> {
     let (text, found) = if let Some(url) = &words.url {
         (url.clone(), None)
@@ -190,7 +195,8 @@ fn base(global: &Global, words: &RemoteWords) -> Result<(Url, Option<SocketAddr>
         let path = global.config.as_deref().unwrap_or(Path::new(CONFIG));
         let file = config::file_if_any(path)?;
         let read = file.and_then(|text| Config::read(&text, CONFIG).config);
-        let listen = servers::near(read.and_then(|file| file.front.listen).unwrap_or(LISTEN));
+        let said = read.and_then(|file| file.front.listen);
+        let listen = said.map_or_else(only, |said| Ok(servers::near(said)))?;
         if global.config.is_none() && !listen.ip().is_loopback() {
             bail!(
                 "`{CONFIG}` names `{listen}`, to which your token would go: if that is your \
@@ -204,6 +210,20 @@ fn base(global: &Global, words: &RemoteWords) -> Result<(Url, Option<SocketAddr>
         bail!("`{text}` is no address of a server: write `http://127.0.0.1:7411`");
     }
     Ok((url, found))
+}
+
+/// Where the only server of this user listens; if there is none, where one would.
+fn only() -> Result<SocketAddr> {
+    let all = servers::all();
+    match all.as_slice() {
+        [] => Ok(LISTEN),
+        // To another address than one of this machine alone, the token goes where somebody says so.
+        [one] if one.ip().is_loopback() => Ok(*one),
+        several => {
+            let several: Vec<_> = several.iter().map(|one| format!("http://{one}")).collect();
+            Err(Unclear(several.join(", ")).into())
+        }
+    }
 }
 
 fn token(file: Option<&Path>) -> Result<Secret> {

@@ -21,10 +21,18 @@ pub(crate) fn name(address: SocketAddr) -> Result<Named> {
     alive::name(KIND, &Written { process: std::process::id(), address: near(address) })
 }
 
+/// Where those listen that live.
+pub(crate) fn all() -> Vec<SocketAddr> {
+    let all: Vec<Written> = alive::all(KIND);
+    let mut addresses: Vec<_> = all.into_iter().map(|server| server.address).collect();
+    addresses.sort();
+    addresses.dedup();
+    addresses
+}
+
 /// Whether one that lives listens there.
 pub(crate) fn listens(address: SocketAddr) -> bool {
-    let all: Vec<Written> = alive::all(KIND);
-    all.iter().any(|server| server.address == near(address))
+    all().contains(&near(address))
 }
 
 /// Where all addresses of a machine are listened on, its own is among them.

@@ -9,8 +9,8 @@ use toolcrib::store::State;
 /// Which server, and who asks.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct RemoteWords {
-    /// Where the server listens; without it, as the configuration says, else port 7411 of this
-    /// machine.
+    /// Where the server listens; without it, as the configuration says, else where the only server
+    /// of yours does that runs.
     #[arg(long, value_name = "URL", global = true)]
     pub(in crate::cli) url: Option<String>,
     /// The file with the token; without it, the token that `toolcrib serve` made on this machine.

@@ -202,3 +202,46 @@ fn a_token_goes_to_a_server_of_its_own_user_alone_unless_one_is_named() {
     let named = ask(&serving.folder, &["--url", &other.url]);
     assert_eq!((named.code, other.heard().len()), (0, 1), "{named:?}");
 }
+
+#[cfg(unix)]
+#[test]
+fn without_a_word_the_only_server_of_this_user_is_asked() {
+    let mut first = Serving::start(&[]);
+    let ask = |folder: &Folder, words: &[&str]| run_in(folder, words, &[]);
+    let elsewhere = Folder::new();
+    let shared = |folder: &Folder| {
+        std::os::unix::fs::symlink(state(&first.folder), folder.path().join("state")).unwrap();
+    };
+    shared(&elsewhere);
+    for what in ["calls", "tickets", "sources"] {
+        let ran = ask(&elsewhere, &[what]);
+        assert_eq!(ran.code, 0, "{what}: {ran:?}");
+    }
+    // Beside a second one, nobody knows which is meant.
+    let other = Folder::new();
+    shared(&other);
+    let mut second = Serving::start_in(other, &[]);
+    let mut both = [&first.address, &second.address].map(|address| format!("http://{address}"));
+    both.sort();
+    for what in ["calls", "tickets", "sources"] {
+        let ran = ask(&elsewhere, &[what]);
+        let told = "name the server that is meant with `--url`: yours listen at ";
+        assert_eq!(ran.code, 2, "{what}: {ran:?}");
+        assert!(ran.err.contains(told) && both.iter().all(|one| ran.err.contains(one)), "{ran:?}");
+        let ran = ask(&elsewhere, &[what, "--url", &both[0]]);
+        assert_eq!(ran.code, 0, "{what}: {ran:?}");
+    }
+    // What the configuration says counts, whoever else there is.
+    elsewhere.write("crib.toml", &format!("[server]\nlisten = \"{}\"\n", second.address));
+    assert_eq!(ask(&elsewhere, &["calls"]).code, 0);
+    elsewhere.write("crib.toml", "");
+    for server in [&mut first, &mut second] {
+        server.child.kill().unwrap();
+        server.child.wait().unwrap();
+    }
+    for what in ["calls", "tickets", "sources"] {
+        let ran = ask(&elsewhere, &[what]);
+        let told = "no server of yours listens at http://127.0.0.1:7411";
+        assert!(ran.code == 2 && ran.err.contains(told), "{what}: {ran:?}");
+    }
+}
