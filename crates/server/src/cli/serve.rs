@@ -11,7 +11,6 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::ValueEnum as _;
 use serde_json::json;
-use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use toolcrib::Ledger;
 use toolcrib::auth::Scoped;
@@ -68,8 +67,7 @@ pub(super) fn serve(global: &Global, output: &Output, words: &ServeWords) -> Res
         };
         let live = Arc::new(Live::open(&file.checked, means)?);
         secrets::keep(vec![live.redactor()]);
-        let listener = TcpListener::bind(address).await;
-        let listener = listener.map_err(|error| place::unheard(address, error))?;
+        let listener = accept::listen(address).map_err(|error| place::unheard(address, error))?;
         let bound = listener.local_addr()?;
         let _named = place::name(bound, output);
         let scheme = if tls.is_some() { "https" } else { "http" };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
@@ -24,8 +24,21 @@ use super::{connection, porch};
 const MOST: usize = 4096;
 /// How long the last answers may take.
 pub(crate) const DRAIN: Duration = Duration::from_secs(30);
+/// Connections that wait to be taken: as many as the system allows, 4,096 as Linux comes. Whoever
+/// finds no room among them tries again a second later.
+const QUEUE: u32 = u16::MAX as u32;
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// Listens with a longer queue than the 128 that the library asks for.
+pub(crate) fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // There it would let another program listen beside this one.
+    #[cfg(not(windows))]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(QUEUE)
+}
 
 /// A listener and its bounds.
 pub(crate) struct Door {

@@ -145,3 +145,26 @@ fn more_peers_than_files_are_told_and_then_there_is_room_again() {
     let told = serving.told.lock().unwrap().clone();
     assert!(!told.contains("crash"), "{told}");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_burst_of_peers_waits_for_its_turn_and_loses_nobody() {
+    use rustix::process::{Pid, Signal, kill_process};
+    let serving = Serving::start(&[]);
+    let server = Pid::from_child(&serving.child);
+    let allowed = std::fs::read_to_string("/proc/sys/net/core/somaxconn").unwrap();
+    let burst = allowed.trim().parse().map_or(400, |allowed: usize| allowed.min(400));
+    // It takes none of them until all are there.
+    kill_process(server, Signal::STOP).unwrap();
+    let address = serving.address.parse().unwrap();
+    let wait = Duration::from_secs(10);
+    let mut waiting: Vec<_> =
+        (0..burst).map(|_| TcpStream::connect_timeout(&address, wait).unwrap()).collect();
+    kill_process(server, Signal::CONT).unwrap();
+    let mut last = waiting.pop().unwrap();
+    let asked = head("GET", "/healthz", &serving, &[]) + "\r\n";
+    last.write_all(asked.as_bytes()).unwrap();
+    let mut begin = [0; 15];
+    last.read_exact(&mut begin).unwrap();
+    assert_eq!(&begin, b"HTTP/1.1 200 OK");
+}
