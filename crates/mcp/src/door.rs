@@ -41,6 +41,7 @@ mod short;
 mod stdio;
 mod tasks;
 mod telling;
+mod unanswered;
 mod waiting;
 mod whole;
 

@@ -70,7 +70,7 @@ fn piece(text: &RawValue) -> Piece {
     Piece::Message { text, asks: id.is_some() && method.is_some() }
 }
 
-fn refusal(id: Option<&RequestId>, told: &str) -> String {
+pub(super) fn refusal(id: Option<&RequestId>, told: &str) -> String {
     let error = json!({ "code": INVALID_REQUEST, "message": told });
     json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string()
 }

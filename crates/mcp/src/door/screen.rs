@@ -12,6 +12,7 @@ use toolcrib_json::repair::{Bounds, Unreadable};
 
 use super::batch::{self, Piece};
 use super::message;
+use super::unanswered::Unanswered;
 use crate::id::Id;
 use crate::pipes::{Line, Lines};
 
@@ -19,11 +20,13 @@ use crate::pipes::{Line, Lines};
 pub(super) const PARSE_ERROR: i32 = -32700;
 pub(super) const INVALID_REQUEST: i32 = -32600;
 
+const TWICE: &str = "a request under this `id` has no answer yet: give each one of its own";
+
 /// Passes on what is one message and means one thing only; says of all else what is wrong with it.
 pub(super) async fn screen(
     reader: impl AsyncRead + Unpin,
     mut onward: impl AsyncWrite + Unpin,
-    back: &Mutex<impl AsyncWrite + Unpin>,
+    (back, unanswered): (&Mutex<impl AsyncWrite + Unpin>, &Unanswered),
     bounds: &Bounds,
 ) -> io::Result<()> {
     let largest = bounds.bytes;
@@ -32,7 +35,7 @@ pub(super) async fn screen(
     loop {
         let judged = match lines.next().await {
             Line::End => return onward.shutdown().await,
-            Line::Whole(line) => judged(line, bounds, &mut has_batches),
+            Line::Whole(line) => judged(line, bounds, (&mut has_batches, unanswered)),
             Line::TooLong => {
                 let told = format!("a message is larger than {largest} bytes: send less at once");
                 Err(refusal(None, INVALID_REQUEST, &told))
@@ -80,7 +83,7 @@ enum Judged<'a> {
 fn judged<'a>(
     line: &'a [u8],
     bounds: &Bounds,
-    has_batches: &mut bool,
+    (has_batches, unanswered): (&mut bool, &Unanswered),
 ) -> Result<Judged<'a>, Vec<u8>> {
     // A byte order mark is allowed to be there, and to be ignored.
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
@@ -93,16 +96,29 @@ fn judged<'a>(
                 let revision = message.get("params").and_then(|it| it.get("protocolVersion"));
                 *has_batches = revision.is_some_and(|revision| revision == batch::REVISION);
             }
-            message::check(&message)
+            let checked = message::check(&message)
+                .and_then(|()| if unanswered.hears(&message) { Ok(()) } else { Err(TWICE) });
+            checked
                 .map(|()| Judged::Message(line))
                 .map_err(|told| refusal(message::id(&message).as_ref(), INVALID_REQUEST, told))
         }
         Ok(Value::Array(_)) if *has_batches => batch::split(text)
+            .map(|pieces| pieces.into_iter().map(|piece| once(piece, unanswered)).collect())
             .map(Judged::Batch)
             .map_err(|told| refusal(None, INVALID_REQUEST, &told)),
         Ok(_) => Err(refusal(None, INVALID_REQUEST, "a message is one JSON object a line")),
         Err(error) => Err(refusal(id(text).as_ref(), code(&error), &error.to_string())),
     }
+}
+
+/// A piece of a batch, if no other request has its id.
+fn once(piece: Piece, unanswered: &Unanswered) -> Piece {
+    let Piece::Message { text, .. } = &piece else { return piece };
+    let message = serde_json::from_str(text).unwrap_or_default();
+    if unanswered.hears(&message) {
+        return piece;
+    }
+    Piece::Refused(batch::refusal(message::id(&message).as_ref(), TWICE))
 }
 
 /// What is no JSON, and what is some that is not taken.

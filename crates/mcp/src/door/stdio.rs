@@ -17,6 +17,7 @@ use super::attentive::Attentive;
 use super::desk::Desk;
 use super::room::{Entrance, Room};
 use super::screen::screen;
+use super::unanswered::Unanswered;
 
 /// Bytes on their way out that the client has not taken yet.
 const BUFFER: usize = 64 * 1024;
@@ -55,13 +56,14 @@ pub(super) async fn serve(
         key: None,
     };
     let (reader, writer) = pipes;
-    let writer = Arc::new(Mutex::new(writer));
+    let (writer, unanswered) = (Arc::new(Mutex::new(writer)), Arc::<Unanswered>::default());
     // Of each end one way is used; a dropped end is the end of the messages at the other.
     let (messages, sent) = duplex(BUFFER);
-    let out = tokio::spawn(pass_on(Arc::clone(&room), messages, Arc::clone(&writer)));
+    let back = (Arc::clone(&writer), Arc::clone(&unanswered));
+    let out = tokio::spawn(pass_on(Arc::clone(&room), messages, back));
     let (onward, screened) = duplex(BUFFER);
     let bounds = room.settings.request;
-    let screening = async move { screen(reader, onward, &writer, &bounds).await };
+    let screening = async move { screen(reader, onward, (&writer, &unanswered), &bounds).await };
     let _screening = AbortOnDropHandle::new(tokio::spawn(screening));
     let desk = Attentive(Desk::new(room, Some(entrance)));
     let served = Box::pin(desk.serve((screened, sent))).await;
@@ -81,12 +83,14 @@ pub(super) async fn serve(
 async fn pass_on(
     room: Arc<Room>,
     messages: impl AsyncRead + Unpin,
-    writer: Arc<Mutex<impl AsyncWrite + Unpin>>,
+    (writer, unanswered): (Arc<Mutex<impl AsyncWrite + Unpin>>, Arc<Unanswered>),
 ) -> std::io::Result<()> {
     let mut messages = BufReader::new(messages);
     loop {
         let mut line = Vec::new();
         let read = messages.read_until(b'\n', &mut line).await?;
+        // Before the client has it and may ask under its id again.
+        unanswered.says(&line);
         let mut writer = writer.lock().await;
         if read == 0 {
             return writer.shutdown().await;

@@ -101,6 +101,65 @@ async fn an_older_client_greets_calls_cancels_and_hangs_up() {
 }
 
 #[tokio::test]
+async fn a_request_under_the_id_of_another_one_is_refused_until_that_is_answered() {
+    let go = Arc::new(tokio::sync::Notify::new());
+    let ready = Arc::clone(&go);
+    let wait = raw_tool(spec("wait", Effect::Read), move |_, _| {
+        let ready = Arc::clone(&ready);
+        async move {
+            ready.notified().await;
+            ToolOutcome::Done(Content::text("waited"))
+        }
+    });
+    let oracle = Oracle::default();
+    let hang = oracle.tool(spec("hang", Effect::Read), Behaviour::Hang);
+    let tools = Toolset::of([wait, hang, oracle.echo("echo", Effect::Write)]).unwrap();
+    let mut pipe = Pipe::of(tools, DoorSettings::default());
+    pipe.say(json!({
+        "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+            "protocolVersion": "2025-03-26", "capabilities": {},
+            "clientInfo": { "name": "t", "version": "1" },
+        },
+    }))
+    .await;
+    pipe.hear().await;
+    pipe.say(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+    let call = |id: Value, name: &str| {
+        let params = json!({ "name": name, "arguments": { "n": 1 } });
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+    };
+    pipe.say(call(json!(1), "wait")).await;
+    // Alone, and within a batch, whose other piece has an id of its own.
+    for again in [call(json!(1), "echo"), json!([call(json!(1), "echo"), call(json!("1"), "hang")])]
+    {
+        pipe.say(again).await;
+        let refused = pipe.hear().await;
+        assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(1), &json!(-32600)));
+        let told = refused["error"]["message"].as_str().unwrap();
+        assert!(told.contains("has no answer yet"), "{told}");
+    }
+    assert_eq!(oracle.count("echo"), 0);
+    go.notify_one();
+    let answer = pipe.hear().await;
+    assert_eq!(
+        (&answer["id"], &answer["result"]["content"][0]["text"]),
+        (&json!(1), &json!("waited"))
+    );
+    // What was answered is over, and what was cancelled may still end.
+    pipe.say(call(json!(1), "echo")).await;
+    assert_eq!(pipe.hear().await["result"]["content"][0]["text"], "{\"n\":1}");
+    let cancelled = json!({ "requestId": "1" });
+    pipe.say(json!({
+        "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled,
+    }))
+    .await;
+    pipe.say(call(json!("1"), "echo")).await;
+    assert_eq!(pipe.hear().await["error"]["code"], -32600);
+    assert_eq!(oracle.count("echo"), 1);
+    pipe.hang_up().await;
+}
+
+#[tokio::test]
 async fn what_a_call_says_last_is_heard_before_its_end() {
     let steps = raw_tool(spec("steps", Effect::Read), |_, context: CallContext| async move {
         for done in [1.0, 2.0, 3.0] {
