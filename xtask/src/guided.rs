@@ -28,6 +28,7 @@ fn make() -> Result<()> {
     let _ = fs::remove_dir_all(&raw);
     fs::create_dir_all(&raw)?;
     let compiler = Compiler::ask()?;
+    compiler.try_merging(&work)?;
     let counting = compiler.build(&work, &option("generate", &raw))?;
     watch(&counting, &work)?;
     let profile = work.join("usual.profdata");
@@ -73,6 +74,19 @@ impl Compiler {
         build.env("CARGO_PROFILE_RELEASE_LTO", "fat");
         finish(build.env("CARGO_ENCODED_RUSTFLAGS", flags(option)))?;
         Ok(work.join(&self.host).join("release/toolcrib"))
+    }
+
+    /// Counts what runs of the smallest program and merges it, before a long build finds out that
+    /// nothing here can.
+    fn try_merging(&self, work: &Path) -> Result<()> {
+        let (text, made, raw) = (work.join("least.rs"), work.join("least"), work.join("least-raw"));
+        let _ = fs::remove_dir_all(&raw);
+        fs::write(&text, "fn main() {}\n")?;
+        let mut compile = program("rustc");
+        compile.args([&text, Path::new("-o"), &made]).arg(option("generate", &raw));
+        output(&mut compile)?;
+        output(&mut program(&made))?;
+        merge(&self.mergers(), &raw, &work.join("least.profdata"))
     }
 
     /// What may be able to merge profiles: that of the compiler itself where rustup has it, and what
