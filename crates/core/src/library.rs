@@ -46,6 +46,12 @@ pub trait Library: Send + Sync {
         Box::pin(std::future::pending())
     }
 
+    /// Tells the lines of log that its owner writes while it answers nothing, and that are meant for
+    /// nobody but this visitor. `None`: it writes none.
+    fn lines(&self, _visitor: Visitor) -> Option<Following> {
+        None
+    }
+
     /// Gives the result of an inquiry, as the protocol has it. Only the executor can make a
     /// `CallContext`, so nobody reads without passing the gate.
     fn answer<'a>(
@@ -161,7 +167,7 @@ pub struct Visitor {
     pub session: Option<Arc<str>>,
 }
 
-/// Changes of one resource, told for as long as this is held.
+/// Changes of one resource, or lines of log, told for as long as this is held.
 pub struct Following(Pin<Box<dyn Stream<Item = Fields> + Send>>);
 
 impl Following {
@@ -170,7 +176,7 @@ impl Following {
         Self(Box::pin(updates))
     }
 
-    /// The next change. `None`: nobody tells of any more.
+    /// The next one. `None`: nobody tells of any more.
     pub async fn next(&mut self) -> Option<Fields> {
         self.0.next().await
     }

@@ -77,6 +77,7 @@ impl Server {
             Some("prompts/list") if self.has("prompts") => {
                 self.answer(&id, &json!({ "prompts": [{ "name": "greet" }] }));
             }
+            Some("logging/setLevel") => self.answer(&id, &json!({})),
             Some("subscriptions/listen") => say(&json!({
                 "jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
                 "params": {
@@ -190,12 +191,7 @@ impl Server {
             "wrong" => refuse(id, -32602, "`x` must be\u{1b}[2J positive"),
             "gone" => refuse(id, -32601, "no such tool"),
             "progress" => self.progress(id, &params["_meta"]["progressToken"], number("pause")),
-            "log" => {
-                say(&json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {
-                    "level": "warning", "logger": "scripted", "data": {"nonce": arguments["nonce"]},
-                }}));
-                self.after(id, number("pause"), &arguments["nonce"]);
-            }
+            "log" => self.log(id, arguments),
             "level" => {
                 let level = &params["_meta"]["io.modelcontextprotocol/logLevel"];
                 self.tell(id, &level.to_string());
@@ -290,6 +286,23 @@ impl Server {
             _ => say(&json!({"jsonrpc": "2.0", "id": id, "error": {
                 "code": -32050, "message": "not today", "data": {"why": [1]},
             }})),
+        }
+    }
+
+    /// Writes a line of log: `late`, of no call, since its answer is there, and a change after it.
+    fn log(&self, id: &Value, arguments: &Value) {
+        let line = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {
+            "level": arguments["level"].as_str().unwrap_or("warning"),
+            "logger": "scripted", "data": {"nonce": arguments["nonce"]}, "x-new": 1,
+        }});
+        let is_late = arguments["late"] == true;
+        if !is_late {
+            say(&line);
+        }
+        self.after(id, arguments["pause"].as_u64().unwrap_or_default(), &arguments["nonce"]);
+        if is_late {
+            say(&line);
+            say(&json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}));
         }
     }
 

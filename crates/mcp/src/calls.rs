@@ -7,6 +7,7 @@
 mod hear;
 mod slot;
 mod turns;
+mod unasked;
 mod usual;
 
 use std::collections::{HashMap, HashSet};
@@ -23,6 +24,8 @@ use crate::settings::ServerBounds;
 pub(crate) use hear::level;
 pub(crate) use slot::{End, NO_PROTOCOL, Slot};
 use turns::Turns;
+pub(crate) use unasked::Lines;
+use unasked::Served;
 pub(crate) use usual::Ended;
 #[cfg(feature = "fuzz")]
 pub(crate) use usual::means_the_same;
@@ -38,6 +41,7 @@ pub(crate) struct Calls {
     /// What the server said of itself, as it came.
     greeting: Mutex<Option<Map<String, Value>>>,
     turns: Turns,
+    pub(crate) served: Served,
     /// Cancelled when nothing more will come in.
     pub(crate) closed: CancellationToken,
 }
@@ -69,6 +73,7 @@ pub(crate) struct News {
     announced: Mutex<HashMap<&'static str, u64>>,
     /// The parameters of each `notifications/resources/updated`.
     pub(crate) updates: broadcast::Sender<Arc<Map<String, Value>>>,
+    lines: Lines,
 }
 
 /// Updates that whoever follows a resource may lag behind.
@@ -78,11 +83,15 @@ impl Default for News {
     fn default() -> Self {
         let (tools, library) = (watch::Sender::new(0), watch::Sender::new(0));
         let (announced, updates) = (Mutex::default(), broadcast::Sender::new(BACKLOG));
-        Self { tools, library, announced, updates }
+        Self { tools, library, announced, updates, lines: Lines::default() }
     }
 }
 
 impl News {
+    pub(crate) fn with(lines: Lines) -> Self {
+        Self { lines, ..Self::default() }
+    }
+
     /// How often the server said that this list changed.
     pub(crate) fn announced(&self, list: list::Kind) -> u64 {
         let announced = self.announced.lock().unwrap_or_else(PoisonError::into_inner);
@@ -103,6 +112,7 @@ impl Calls {
             bounds,
             greeting: Mutex::default(),
             turns: Turns::default(),
+            served: Served::default(),
             closed: CancellationToken::new(),
         })
     }

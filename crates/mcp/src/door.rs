@@ -19,6 +19,7 @@ mod early;
 mod extension;
 mod following;
 mod greeting;
+mod hearing;
 mod host;
 mod hosts;
 mod house;

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 use toolcrib_core::{
     About, BoxFuture, CallContext, ErrorKind, Fields, Following, Holdings, Inquiry, Kind, Library,
-    Said, SourceError, ToolError,
+    Said, SourceError, ToolError, Visitor,
 };
 
 use crate::call::Asked;
@@ -160,6 +160,10 @@ impl Library for Books {
             Kind::Prompt => &self.prompts.told,
             Kind::Resource | Kind::Template => &self.resources.told,
         })
+    }
+
+    fn lines(&self, visitor: Visitor) -> Option<Following> {
+        Some(Following::new(self.pool.lines.to(visitor)))
     }
 
     fn is_open(&self) -> bool {

@@ -9,6 +9,7 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use toolcrib_core::{CallContext, Fields, SourceId};
 
+use crate::calls::Lines;
 use crate::fault::Fault;
 use crate::http::parameters::Mirrors;
 use crate::open::Opener;
@@ -37,6 +38,8 @@ pub(crate) struct Pool {
     keyed: Mutex<HashMap<Key, Arc<Upstream>>>,
     /// By the method of a list, how long it may be kept: as the server said last.
     hints: Mutex<Fields>,
+    /// Lines of log that belong to no call, of every connection.
+    pub(crate) lines: Lines,
     stop: CancellationToken,
 }
 
@@ -44,9 +47,10 @@ impl Pool {
     pub(crate) fn new(id: SourceId, opener: Opener) -> Self {
         let older = opener.older().map(Arc::new);
         let opener = Arc::new(opener);
-        let stop = CancellationToken::new();
-        let listing = Upstream::new(Arc::clone(&opener), stop.child_token(), true);
-        Self { id, opener, older, listing, keyed: Mutex::default(), hints: Mutex::default(), stop }
+        let (stop, lines) = (CancellationToken::new(), Lines::default());
+        let listing = Upstream::new(Arc::clone(&opener), stop.child_token(), lines.clone(), true);
+        let (keyed, hints) = (Mutex::default(), Mutex::default());
+        Self { id, opener, older, listing, keyed, hints, lines, stop }
     }
 
     /// The connection that this call belongs on.
@@ -98,7 +102,8 @@ impl Pool {
             make_room(&mut keyed)?;
         }
         let opener = Arc::clone(older.unwrap_or(&self.opener));
-        let upstream = Upstream::new(opener, self.stop.child_token(), false);
+        let (stop, lines) = (self.stop.child_token(), self.lines.clone());
+        let upstream = Upstream::new(opener, stop, lines, false);
         keyed.insert(key, Arc::clone(&upstream));
         Ok(upstream)
     }

@@ -20,10 +20,11 @@ use toolcrib_core::{CallContext, LogLevel};
 
 use crate::answer::Reply;
 use crate::call::{self, Asked};
-use crate::calls::News;
+use crate::calls::{Lines, News};
 use crate::connection::{Connection, Counted};
 use crate::fault::Fault;
 use crate::open::Opener;
+use crate::settings::Share;
 pub(crate) use followed::Followed;
 pub(crate) use health::Health;
 
@@ -63,14 +64,19 @@ pub(crate) struct Upstream {
 
 impl Upstream {
     /// `stop`: ends everything when it is cancelled.
-    pub(crate) fn new(opener: Arc<Opener>, stop: CancellationToken, lists: bool) -> Arc<Self> {
+    pub(crate) fn new(
+        opener: Arc<Opener>,
+        stop: CancellationToken,
+        lines: Lines,
+        lists: bool,
+    ) -> Arc<Self> {
         let health = Health::new(opener.settings.restarts);
         Arc::new(Self {
             opener,
             current: ArcSwapOption::empty(),
             opening: Mutex::default(),
             health: Mutex::new(health),
-            news: Arc::default(),
+            news: Arc::new(News::with(lines)),
             lowest: Mutex::default(),
             followed: Followed::default(),
             ends: signal::Sender::new(0),
@@ -97,11 +103,26 @@ impl Upstream {
         self: &Arc<Self>,
         context: Option<&CallContext>,
     ) -> Result<Arc<Connection>, Fault> {
-        match self.current.load_full() {
-            Some(connection) if !connection.is_closed() => return Ok(connection),
-            Some(closed) => _ = self.lose(&closed, &Fault::broken(CLOSED)),
-            None => {}
+        let connection = match self.current.load_full() {
+            Some(connection) if !connection.is_closed() => connection,
+            gone => {
+                if let Some(closed) = gone {
+                    self.lose(&closed, &Fault::broken(CLOSED));
+                }
+                self.opened(context).await?
+            }
+        };
+        if let Some(context) = context {
+            let session = context.session().filter(|_| self.opener.share() == Share::Session);
+            connection.calls.served.note(context.caller(), session);
         }
+        Ok(connection)
+    }
+
+    async fn opened(
+        self: &Arc<Self>,
+        context: Option<&CallContext>,
+    ) -> Result<Arc<Connection>, Fault> {
         let opening = self.opening(context)?;
         let cancelled = async {
             match context {

@@ -7,7 +7,7 @@ use futures_util::stream::unfold;
 use serde_json::Value;
 use toolcrib_core::{
     About, BoxFuture, CallContext, ErrorKind, Fields, Following, Holdings, Inquiry, Kind, Library,
-    Refusal, Said, SourceError, ToolError,
+    Refusal, Said, SourceError, ToolError, Visitor,
 };
 
 use super::fitted::Fit;
@@ -92,6 +92,10 @@ impl Library for FittedLibrary {
         self.library.announced(kind)
     }
 
+    fn lines(&self, visitor: Visitor) -> Option<Following> {
+        self.library.lines(visitor)
+    }
+
     fn is_open(&self) -> bool {
         self.fit.is_of_all() && self.library.is_open()
     }
@@ -143,6 +147,15 @@ impl MaskedLibrary {
         }
     }
 
+    fn following(&self, following: Following) -> Following {
+        let mask = self.mask.clone();
+        Following::new(unfold((following, mask), |(mut following, mask)| async {
+            let mut params = following.next().await?;
+            mask.each(|redactor| redactor.fields(&mut params));
+            Some((params, (following, mask)))
+        }))
+    }
+
     fn error(&self, mut error: ToolError) -> ToolError {
         self.mask.each(|redactor| redactor.error(&mut error));
         error
@@ -165,6 +178,10 @@ impl Library for MaskedLibrary {
 
     fn announced(&self, kind: Kind) -> BoxFuture<'static, ()> {
         self.library.announced(kind)
+    }
+
+    fn lines(&self, visitor: Visitor) -> Option<Following> {
+        Some(self.following(self.library.lines(visitor)?))
     }
 
     fn is_open(&self) -> bool {
@@ -191,13 +208,7 @@ impl Library for MaskedLibrary {
     ) -> BoxFuture<'a, Result<Following, ToolError>> {
         Box::pin(async move {
             let followed = self.library.follow(uri, context).await;
-            let following = followed.map_err(|error| self.error(error))?;
-            let mask = self.mask.clone();
-            Ok(Following::new(unfold((following, mask), |(mut following, mask)| async {
-                let mut params = following.next().await?;
-                mask.each(|redactor| redactor.fields(&mut params));
-                Some((params, (following, mask)))
-            })))
+            Ok(self.following(followed.map_err(|error| self.error(error))?))
         })
     }
 }

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use futures_util::stream;
 use serde_json::{Value, json};
 use toolcrib_config::{Live, Maker, Means};
 use toolcrib_core::{
-    About, BatchOptions, BoxFuture, Call, CallContext, Caller, Effect, Fields, Holdings, Inquiry,
-    Kind, Library, RawArguments, Request, Said, Source, SourceError, SourceId, Stocked, Tool,
-    ToolError, ToolSpec, Toolset, Visitor, tool_with,
+    About, BatchOptions, BoxFuture, Call, CallContext, Caller, Effect, Fields, Following, Holdings,
+    Inquiry, Kind, Library, RawArguments, Request, Said, Source, SourceError, SourceId, Stocked,
+    Tool, ToolError, ToolSpec, Toolset, Visitor, tool_with,
 };
 use toolcrib_engine::Crib;
 use toolcrib_mcp::ServerSettings;
@@ -41,6 +42,11 @@ impl Library for Teller {
             said: Arc::new(said),
             ..Holdings::default()
         })))
+    }
+
+    fn lines(&self, visitor: Visitor) -> Option<Following> {
+        let line = fields(json!({ "to": visitor.caller.subject, "data": "hidden-word" }));
+        Some(Following::new(stream::iter([line])))
     }
 
     fn is_open(&self) -> bool {
@@ -204,6 +210,11 @@ async fn what_a_server_does_not_list_is_had_where_the_file_says_nothing_of_its_t
             let answered = ask(&crib, about.clone(), params).await;
             let word = answered.ok().map(|answered| answered["word"].clone());
             assert_eq!(word, is_had.then(|| json!("[secret]")), "{wishes} {about:?}");
+        }
+        let visitor = Visitor { caller: Arc::new(Caller::local()), session: None };
+        if let Some(mut lines) = crib.lines(visitor) {
+            let line = fields(json!({ "to": "local", "data": "[secret]" }));
+            assert_eq!(lines.next().await, Some(line), "{wishes}");
         }
         let Some(plan) = plan else { continue };
         assert_eq!(plan.get("any").unwrap().listed.spec.description, "[secret]");

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use toolcrib_core::{BoxFuture, Caller, Catalog, Kind, Plan, Request, Said, SourceId, TicketId};
+use toolcrib_core::{
+    BoxFuture, Caller, Catalog, Following, Kind, Plan, Request, Said, SourceId, TicketId, Visitor,
+};
 
 use super::Crib;
 use super::tools::Tools;
@@ -33,6 +35,15 @@ impl Crib {
             Some((publisher, server, _)) => publisher.announced(&server, kind),
             None => Box::pin(std::future::pending()),
         }
+    }
+
+    /// The lines of log that the only server writes outside of any call, as far as they are meant for
+    /// nobody but this visitor.
+    pub fn lines(&self, visitor: Visitor) -> Option<Following> {
+        let (_, server, _) = self.only_server()?;
+        let stock = self.stock();
+        let held = stock.libraries().iter().find(|held| held.source == server)?;
+        held.library.lines(visitor)
     }
 
     /// What a request may use that calls a tool which the only server does not list: that tool

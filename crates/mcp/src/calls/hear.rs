@@ -172,8 +172,7 @@ impl Calls {
                 None
             }
             "notifications/message" => {
-                let owner = self.table().owner(stream)?;
-                owner.context()?.log(log_entry(fields.remove("params")?)?);
+                self.line(fields.remove("params")?, stream);
                 None
             }
             "notifications/elicitation/complete" => {
@@ -205,6 +204,19 @@ impl Calls {
             "notifications/cancelled" | "notifications/subscriptions/acknowledged" => told(fields),
             _ => None,
         }
+    }
+
+    /// A line of log: of one call, or of none and for whom alone the connection has served.
+    fn line(&self, params: Value, stream: Option<&Arc<Slot>>) -> Option<()> {
+        let owner = self.table().owner(stream);
+        match (owner, params) {
+            (Some(owner), params) => owner.context()?.log(log_entry(params)?),
+            (None, Value::Object(params)) if stream.is_none() => {
+                self.news.lines.tell(self.served.only()?, params);
+            }
+            (None, _) => {}
+        }
+        Some(())
     }
 
     fn progress(&self, params: &Map<String, Value>, stream: Option<&Arc<Slot>>) -> Option<()> {

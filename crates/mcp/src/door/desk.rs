@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use rmcp::ServerHandler;
 use rmcp::model::{
@@ -14,13 +14,14 @@ use rmcp::model::{
     ReadResourceRequestParams, ReadResourceResponse, ServerConfig, SubscriptionFilter,
     UpdateTaskParams,
 };
-use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
+use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::transport::streamable_http_server::SessionRestoreMarker;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use toolcrib_core::{
-    About, BatchOptions, Fields, Inquiry, Kind, LogLevel, Said, Trace, TraceState, Visitor,
+    About, BatchOptions, Fields, Inquiry, Kind, LogLevel, Said, ToolError, Trace, TraceState,
+    Visitor,
 };
 
 use super::attentive::Carried;
@@ -30,6 +31,7 @@ use super::early::Early;
 use super::extension;
 use super::following::{self, Ahead, Followed, Telling};
 use super::greeting;
+use super::hearing::{Hearing, Listener};
 use super::house::Asking;
 use super::http::SESSION;
 use super::line::Line;
@@ -45,7 +47,7 @@ pub(super) struct Desk {
     pub(super) room: Arc<Room>,
     /// Of a client at a pipe; over HTTP each request says who comes.
     entrance: Option<Entrance>,
-    level: Mutex<LogLevel>,
+    hearing: Hearing,
     followed: Followed,
     telling: Telling,
 }
@@ -60,9 +62,8 @@ pub(super) const REVISIONS: &[ProtocolVersion] = &[
 
 impl Desk {
     pub(super) fn new(room: Arc<Room>, entrance: Option<Entrance>) -> Self {
-        let level = Mutex::new(LogLevel::Info);
         let (followed, telling) = (Followed::default(), Telling::default());
-        Self { room, entrance, level, followed, telling }
+        Self { room, entrance, hearing: Hearing::default(), followed, telling }
     }
 
     /// Who comes, as authentication said; without that there is no way in.
@@ -120,15 +121,15 @@ impl Desk {
     }
 
     /// Tells the only source behind an entrance something to which this client hears no answer.
-    pub(super) async fn pass_on(&self, entrance: Entrance, inquiry: Inquiry) {
+    pub(super) async fn pass_on(
+        &self,
+        entrance: Entrance,
+        inquiry: Inquiry,
+    ) -> Result<Fields, ToolError> {
         let Entrance { caller, profile, session, .. } = entrance;
         let (visitor, options) = (Visitor { caller, session }, BatchOptions::default());
         let asking = Asking { visitor, profile, inquiry, options };
-        let _ = self.room.house.inquire(asking).await;
-    }
-
-    fn set(&self, level: LogLevel) {
-        *self.level.lock().unwrap_or_else(PoisonError::into_inner) = level;
+        self.room.house.inquire(asking).await
     }
 
     /// Tells how many resources its client follows now.
@@ -138,14 +139,18 @@ impl Desk {
         }
     }
 
+    /// Its client may have lines of log that belong to no call.
+    fn hears(&self, entrance: Entrance, extensions: &Extensions, peer: Peer<RoleServer>) {
+        let session = session(extensions).map(str::to_owned);
+        session.as_ref().inspect(|id| self.room.sessions.hears(id));
+        self.hearing.begin(&self.room, entrance, Listener { peer, session });
+    }
+
     fn line(&self, context: RequestContext<RoleServer>) -> Line {
         let mut client = Client::of(&context);
         let named = context.meta.get("io.modelcontextprotocol/logLevel").and_then(Value::as_str);
-        client.hears = if client.is_modern {
-            named.and_then(level)
-        } else {
-            Some(*self.level.lock().unwrap_or_else(PoisonError::into_inner))
-        };
+        client.hears =
+            if client.is_modern { named.and_then(level) } else { Some(self.hearing.lowest()) };
         let (id, patience) = (context.id.clone(), self.room.settings.patience);
         Line { id, context: Some(context), client, patience }
     }
@@ -188,7 +193,7 @@ impl ServerHandler for Desk {
         context.peer.set_peer_info(request.clone());
         let woken = context.extensions.get::<SessionRestoreMarker>();
         if let Some(level) = woken.and_then(|woken| self.room.sessions.level(&woken.id)) {
-            self.set(level);
+            self.hearing.set(level);
         }
         let config = self.negotiate_initialize(&request)?;
         let entrance = self.entrance(&context.extensions)?;
@@ -340,7 +345,7 @@ impl ServerHandler for Desk {
     ) -> Result<(), ErrorData> {
         let named = serde_json::to_value(request.level).unwrap_or_default();
         let lowest = named.as_str().and_then(level).unwrap_or(LogLevel::Info);
-        self.set(lowest);
+        self.hearing.set(lowest);
         if let Some(id) = session(&context.extensions) {
             self.room.sessions.set_level(id, lowest);
         }
@@ -348,7 +353,10 @@ impl ServerHandler for Desk {
         if self.sole(&entrance).is_some() {
             let params = Fields::from_iter([("level".to_owned(), named)]);
             // A server without levels loses nothing: lines are sorted out here as well.
-            self.pass_on(entrance, Inquiry { about: About::Level, params }).await;
+            let inquiry = Inquiry { about: About::Level, params };
+            if self.pass_on(entrance.clone(), inquiry).await.is_ok() {
+                self.hears(entrance, &context.extensions, context.peer);
+            }
         }
         Ok(())
     }
@@ -406,6 +414,9 @@ impl ServerHandler for Desk {
         let missed = || woken.map(|woken| self.room.sessions.missed(&woken.id)).unwrap_or_default();
         // Whoever comes in without one was refused before.
         if let Ok(entrance) = self.entrance(&extensions) {
+            if woken.is_some_and(|woken| self.room.sessions.may_hear(&woken.id)) {
+                self.hears(entrance.clone(), &extensions, peer.clone());
+            }
             self.telling.begin(&self.room.house, entrance, peer, missed);
         }
     }

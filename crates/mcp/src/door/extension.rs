@@ -45,7 +45,7 @@ pub(super) async fn notice(desk: &Desk, notice: CustomNotification, extensions: 
     params.shift_remove("_meta");
     if desk.sole(&entrance).is_some() {
         let about = About::Notice(Arc::from(notice.method));
-        desk.pass_on(entrance, Inquiry { about, params }).await;
+        let _ = desk.pass_on(entrance, Inquiry { about, params }).await;
     }
 }
 

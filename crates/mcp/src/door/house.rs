@@ -82,6 +82,12 @@ pub trait House: Send + Sync + 'static {
         Box::pin(std::future::pending())
     }
 
+    /// The lines of log that the server for which this door stands writes outside of any call, as far
+    /// as they are meant for nobody but this visitor.
+    fn lines(&self, _visitor: Visitor, _profile: Option<&str>) -> Option<Following> {
+        None
+    }
+
     /// Fills in a prompt, reads a resource, completes an argument. Must pass the gate.
     fn inquire(&self, asking: Asking) -> BoxFuture<'static, Result<Fields, ToolError>>;
 

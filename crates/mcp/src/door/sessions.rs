@@ -73,6 +73,8 @@ struct Session {
     calls: Vec<Open>,
     called: Option<Instant>,
     level: Option<LogLevel>,
+    /// Its client asked for lines of log, and may have them.
+    hears: bool,
     state: State,
     /// Of one that sleeps or has just woken: the lists whose change its client was not told of.
     untold: Vec<List>,
@@ -141,6 +143,22 @@ impl Sessions {
 
     pub(super) fn level(&self, id: &str) -> Option<LogLevel> {
         self.all().known.get(id)?.level
+    }
+
+    /// Its client may have the lines of log for which it asked.
+    pub(super) fn hears(&self, id: &str) {
+        if let Some(session) = self.all().known.get_mut(id) {
+            session.hears = true;
+        }
+    }
+
+    pub(super) fn may_hear(&self, id: &str) -> bool {
+        self.all().known.get(id).is_some_and(|session| session.hears)
+    }
+
+    /// Whether its client has a stream open on which it listens.
+    pub(super) fn listens(&self, id: &str) -> bool {
+        self.vigil(id).is_some_and(|vigil| vigil.listens())
     }
 
     /// A session that follows resources does not sleep.

@@ -213,6 +213,13 @@ impl House for Shown {
         self.crib(profile).announced(kind)
     }
 
+    fn lines(&self, visitor: Visitor, profile: Option<&str>) -> Option<Following> {
+        match profile {
+            None => self.0.crib().lines(visitor),
+            Some(name) => self.0.view(name)?.lines(visitor),
+        }
+    }
+
     fn inquire(&self, asking: Asking) -> BoxFuture<'static, Result<Fields, ToolError>> {
         let Asking { visitor, profile, inquiry, options } = asking;
         let crib = self.crib(profile.as_deref());

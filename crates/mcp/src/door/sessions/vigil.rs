@@ -83,6 +83,10 @@ impl Vigil {
         self.watched().follows = resources;
     }
 
+    pub(super) fn listens(&self) -> bool {
+        self.watched().listens > 0
+    }
+
     /// A stream to its client, for as long as the guard lives.
     pub(super) fn stream(self: &Arc<Self>, listens: bool) -> Streaming {
         let mut watched = self.watched();

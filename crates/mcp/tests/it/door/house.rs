@@ -115,6 +115,10 @@ impl House for Home {
         self.crib.announced(kind)
     }
 
+    fn lines(&self, visitor: Visitor, _: Option<&str>) -> Option<Following> {
+        self.crib.lines(visitor)
+    }
+
     fn inquire(&self, asking: Asking) -> BoxFuture<'static, Result<Fields, ToolError>> {
         let Asking { visitor, inquiry, options, .. } = asking;
         let crib = self.crib.clone();

@@ -25,6 +25,7 @@ mod support;
 mod tasks;
 mod through;
 mod two_ways;
+mod unasked;
 mod unlisted;
 mod upstream_asks;
 mod wire;

@@ -14,6 +14,7 @@ use toolcrib_testkit::{Oracle, Scripted};
 use super::fixtures;
 use super::support::{door, serve};
 use super::wire::{begin, greet, old, send};
+use crate::support::{crib, settings, source, until};
 
 const OLD: &str = "2025-11-25";
 
@@ -193,6 +194,28 @@ async fn a_session_keeps_its_level_while_it_sleeps() {
         drop(ear);
     }
     assert!(!heard[0]);
+}
+
+#[tokio::test]
+async fn a_session_that_slept_hears_lines_of_no_call_while_it_listens() {
+    let crib = crib(&source(settings(&["legacy", "prompts"]))).await;
+    until("it is known what the server is", || crib.sole().is_some()).await;
+    let (door, url) = open(crib).await;
+    let session = begin(&url, "ann", OLD, json!({})).await;
+    let level = json!({ "level": "debug" });
+    let level = json!({ "jsonrpc": "2.0", "id": 1, "method": "logging/setLevel", "params": level });
+    old(&url, "ann", Some(&session), level).await.answer();
+    let late = |nonce: u32| {
+        let mut call = call(nonce, "log");
+        call["params"]["arguments"] = json!({ "nonce": nonce, "late": true });
+        call
+    };
+    old(&url, "ann", Some(&session), late(1)).await.answer();
+    all_sleep_but_one(&door, &url).await;
+    let mut ear = Ear::open(&url, &session).await;
+    old(&url, "ann", Some(&session), late(2)).await.answer();
+    ear.hear("notifications/message").await;
+    ear.hear(r#""nonce":2"#).await;
 }
 
 #[tokio::test]

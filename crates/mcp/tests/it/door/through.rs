@@ -64,13 +64,23 @@ async fn a_new_client_finds_all_of_an_old_server() {
 }
 
 /// One client of 2025-11-25 over lines.
-struct Client {
+pub(super) struct Client {
     writer: Box<dyn AsyncWrite + Send + Unpin>,
     lines: Lines<BufReader<Box<dyn AsyncRead + Send + Unpin>>>,
     id: u64,
 }
 
 impl Client {
+    /// One at a pipe to this door.
+    pub(super) async fn at(door: &Door, caller: Caller) -> Self {
+        let (near, end) = duplex(64 * 1024);
+        let (reader, writer) = split(end);
+        let door = door.clone();
+        tokio::spawn(async move { door.serve_stdio(reader, writer, caller, None).await });
+        let (reader, writer) = split(near);
+        Self::of(reader, writer).await.0
+    }
+
     async fn of(
         reader: impl AsyncRead + Send + Unpin + 'static,
         writer: impl AsyncWrite + Send + Unpin + 'static,
@@ -90,18 +100,18 @@ impl Client {
         (client, greeting)
     }
 
-    async fn say(&mut self, message: Value) {
+    pub(super) async fn say(&mut self, message: Value) {
         self.writer.write_all(format!("{message}\n").as_bytes()).await.unwrap();
         self.writer.flush().await.unwrap();
     }
 
-    async fn hear(&mut self) -> Value {
+    pub(super) async fn hear(&mut self) -> Value {
         let line = tokio::time::timeout(Duration::from_mins(1), self.lines.next_line()).await;
         serde_json::from_str(&line.unwrap().unwrap().unwrap()).unwrap()
     }
 
     /// The answer without its id.
-    async fn ask(&mut self, method: &str, params: Value) -> Value {
+    pub(super) async fn ask(&mut self, method: &str, params: Value) -> Value {
         self.id += 1;
         let id = self.id;
         self.say(json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).await;
@@ -183,11 +193,7 @@ async fn a_server_of_others_says_through_us_what_it_says_itself() {
 async fn a_change_that_a_server_tells_of_is_told_though_its_lists_are_the_same() {
     let server = source(settings(&["legacy", "prompts"]));
     let door = Door::new(Arc::new(Home::of(crib(&server).await)), DoorSettings::default());
-    let (near, end) = duplex(64 * 1024);
-    let (reader, writer) = split(end);
-    tokio::spawn(async move { door.serve_stdio(reader, writer, Caller::local(), None).await });
-    let (reader, writer) = split(near);
-    let (mut client, _) = Client::of(reader, writer).await;
+    let mut client = Client::at(&door, Caller::local()).await;
     for list in ["tools", "prompts", "tools"] {
         let params = json!({ "name": "change", "arguments": { "list": list } });
         let call = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params });
@@ -242,18 +248,8 @@ async fn an_update_reaches_who_follows_and_nobody_else() {
     for era in [Era::Legacy, Era::Modern] {
         let home = Home::of(crib(&source(in_front_of(&url, era))).await);
         let door = Door::new(Arc::new(home), DoorSettings::default());
-        let mut clients = Vec::new();
-        for _ in 0..2 {
-            let (near, end) = duplex(64 * 1024);
-            let (reader, writer) = split(end);
-            let door = door.clone();
-            tokio::spawn(
-                async move { door.serve_stdio(reader, writer, Caller::local(), None).await },
-            );
-            let (reader, writer) = split(near);
-            clients.push(Client::of(reader, writer).await.0);
-        }
-        let [mut follower, mut other] = <[Client; 2]>::try_from(clients).ok().unwrap();
+        let mut follower = Client::at(&door, Caller::local()).await;
+        let mut other = Client::at(&door, Caller::local()).await;
         let watched = json!({ "uri": "test://watched-resource" });
         let subscribed = follower.ask("resources/subscribe", watched.clone()).await;
         assert_eq!(subscribed["result"], json!({}), "{era:?}");
