@@ -170,6 +170,8 @@ pub struct Planned<'a> {
     pub arguments: &'a Arguments,
     /// Under which it was begun.
     pub keys: &'a [OnceKey],
+    /// Who said yes to it, of a call that comes back by a ticket.
+    pub decider: Option<&'a Arc<Caller>>,
 }
 
 /// The truthful end of a planned call.

@@ -21,6 +21,7 @@ pub(crate) struct NewCall {
     fingerprint: Fingerprint,
     arguments: Fingerprint,
     planned: Moment,
+    decider: Option<Arc<Caller>>,
 }
 
 impl NewCall {
@@ -34,6 +35,7 @@ impl NewCall {
             fingerprint: call.fingerprint,
             arguments: call.arguments.digest(),
             planned: Moment::now(),
+            decider: call.decider.cloned(),
         }
     }
 
@@ -56,13 +58,15 @@ impl NewCall {
     ) -> rusqlite::Result<()> {
         let mut insert = connection.prepare_cached(
             "INSERT INTO calls (key, call_id, tenant, subject, tool, source, effect, \
-             fingerprint, arguments, planned, ending, kind, ended, attempts, dispatched) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) \
+             fingerprint, arguments, planned, ending, kind, ended, attempts, dispatched, \
+             decided_by_tenant, decided_by_subject) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) \
              ON CONFLICT (key) DO UPDATE SET dispatched = 1, ending = excluded.ending, \
              kind = excluded.kind, ended = excluded.ended, attempts = excluded.attempts \
              WHERE ending IS NULL AND NOT dispatched",
         )?;
         let (ending, kind) = end.map(End::columns).unzip();
+        let decider = self.decider.as_deref();
         insert.execute(params![
             self.key.to_string(),
             self.call_id,
@@ -79,6 +83,8 @@ impl NewCall {
             end.map(|end| end.at),
             end.and_then(End::attempts),
             dispatched,
+            decider.map(|by| &by.tenant),
+            decider.map(|by| &by.subject),
         ])?;
         Ok(())
     }

@@ -20,7 +20,8 @@ const LARGEST_PAGE: usize = 500;
 const LOOKED_AT: usize = 10_000;
 
 const COLUMNS: &str = "seq, key, call_id, tool, source, effect, fingerprint, arguments, planned, \
-                       ended, ending, kind, interrupted, attempts, resolved, tenant, subject";
+                       ended, ending, kind, interrupted, attempts, resolved, tenant, subject, \
+                       decided_by_tenant, decided_by_subject";
 
 /// What is known of a call. Its arguments are not: only their fingerprint is.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -49,6 +50,15 @@ pub struct CallRecord {
     pub attempts: Option<Vec<Attempt>>,
     /// When an answer that came too late gave it its end after all.
     pub resolved: Option<SystemTime>,
+    /// Who approved it; `None` of a call that came without a ticket.
+    pub decided_by: Option<Decider>,
+}
+
+/// Who said yes to a call that waited for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Decider {
+    pub tenant: String,
+    pub subject: String,
 }
 
 /// Which calls: all that fit every field that is there.
@@ -184,6 +194,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<CallRecord> {
     };
     let attempts = row.get::<_, Option<String>>(13)?;
     let attempts = attempts.map(|text| serde_json::from_str(&text).map_err(|_| bad(13, "no list")));
+    let by: (Option<String>, Option<String>) = (row.get(17)?, row.get(18)?);
+    let decided_by = by.0.zip(by.1).map(|(tenant, subject)| Decider { tenant, subject });
     let (ending, kind): (Option<String>, Option<String>) = (row.get(10)?, row.get(11)?);
     let ending = ending
         .map(|ending| calls::ending(&ending, kind.as_deref()).ok_or_else(|| bad(10, "no ending")));
@@ -203,5 +215,6 @@ fn read(row: &Row<'_>) -> rusqlite::Result<CallRecord> {
         interrupted: row.get(12)?,
         attempts: attempts.transpose()?,
         resolved: row.get::<_, Option<Moment>>(14)?.map(Moment::time),
+        decided_by,
     })
 }

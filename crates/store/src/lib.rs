@@ -42,7 +42,7 @@ mod writer;
 
 pub use address::path;
 pub use error::StoreError;
-pub use history::{CallRecord, Cursor, Filter, Page};
+pub use history::{CallRecord, Cursor, Decider, Filter, Page};
 pub use kept::Piece;
 pub use keys::{Begun, Key};
 pub use options::Options;

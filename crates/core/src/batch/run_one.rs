@@ -273,6 +273,7 @@ impl OneCall {
             fingerprint: tool.fingerprint,
             arguments,
             keys,
+            decider: self.batch.decider.as_ref(),
         }
     }
 

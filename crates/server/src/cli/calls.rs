@@ -139,6 +139,12 @@ fn of_record(call: &Value) -> [String; 6] {
         Some(kind) => format!("{}: {kind}", text(call, "state")),
         None => text(call, "state").to_owned(),
     };
+    let outcome = match call.get("decided_by").filter(|by| by.is_object()) {
+        Some(by) => {
+            format!("{outcome}, approved by {}/{}", text(by, "tenant"), text(by, "subject"))
+        }
+        None => outcome,
+    };
     let lasted = match lasted {
         // The record keeps milliseconds.
         Some(Duration::ZERO) => "under 1ms".to_owned(),

@@ -236,8 +236,11 @@ pub(crate) fn batches() -> Value {
 }
 
 pub(crate) fn record() -> Value {
-    let whose = [("tenant", text()), ("caller", text())];
-    paged(object(&[("calls", list(&recorded(&whose)))]))
+    let by = object(&[("tenant", text()), ("subject", text())]);
+    let by = json!({ "anyOf": [by, { "type": "null" }] });
+    let by = about(by, "Who approved it, of a call that waited for that.");
+    let more = [("tenant", text()), ("caller", text()), ("decided_by", by)];
+    paged(object(&[("calls", list(&recorded(&more)))]))
 }
 
 fn recorded(more: &[(&str, Value)]) -> Value {

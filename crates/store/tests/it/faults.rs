@@ -110,6 +110,7 @@ async fn an_unknown_end_that_could_not_be_written_yet_holds_the_same_call_back()
         fingerprint: Fingerprint::of(&json!(1)),
         arguments: &arguments,
         keys: &[],
+        decider: None,
     };
     let [first, second] =
         ["0", "1"].map(|n| planned(CallKey::parse(&format!("{:032}-{n}", 7)).unwrap()));

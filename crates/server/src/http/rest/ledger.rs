@@ -54,6 +54,8 @@ pub(crate) fn list_all(asked: Asked) -> Answered {
             if let Value::Object(fields) = &mut row {
                 fields.insert("tenant".into(), call.tenant.clone().into());
                 fields.insert("caller".into(), call.subject.clone().into());
+                // Not for the caller of the call, who may be of another tenant.
+                fields.insert("decided_by".into(), json!(call.decided_by));
             }
             row
         });

@@ -109,6 +109,50 @@ fn the_operator_lists_and_decides_the_tickets_of_all_callers() {
 }
 
 #[test]
+fn the_record_tells_who_approved_a_call() {
+    let (serving, ann) = serving();
+    let [first, second, third] = [1, 2, 3].map(|n| park(&serving, &ann, "calculate", &sum(n)));
+    decide(&serving, &serving.token, &first, "approve");
+    decide(&serving, &ann, &second, "approve");
+    decide(&serving, &serving.token, &third, "deny");
+    serving.ask_as(
+        &ann,
+        "POST",
+        "/v1/calls",
+        &json!({ "calls": [{ "name": "uuid_new" }] }).to_string(),
+    );
+    let record = serving.ask("GET", "/v1/record", "").json();
+    let told: Vec<_> = record["calls"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|call| json!([call["tool"], call["caller"], call["decided_by"]]))
+        .collect();
+    let by = |tenant: &str, subject: &str| json!({ "tenant": tenant, "subject": subject });
+    assert_eq!(
+        told,
+        [
+            json!(["uuid_new", "ann", null]),
+            json!(["calculate", "ann", by("acme", "ann")]),
+            json!(["calculate", "ann", by("local", "local")]),
+        ]
+    );
+    // Who runs the crib is nothing to its callers.
+    let own = serving.ask_as(&ann, "GET", "/v1/calls", "").json();
+    assert!(own["calls"].as_array().unwrap().iter().all(|call| call.get("decided_by").is_none()));
+    let (url, home) = (format!("http://{}", serving.address), state(&serving.folder));
+    let words = ["calls", "--state", "succeeded", "--url", &url];
+    let shown = run_in(&serving.folder, &words, &[("XDG_STATE_HOME", &home)]);
+    for (line, outcome) in shown.out.lines().skip(1).zip([
+        "succeeded, approved by local/local  ",
+        "succeeded, approved by acme/ann  ",
+        "succeeded  ",
+    ]) {
+        assert!(line.contains(outcome), "{shown:?}");
+    }
+}
+
+#[test]
 fn what_the_operator_lets_run_is_decided_on_anew() {
     let (serving, ann) = serving();
     let file = std::fs::read_to_string(serving.folder.path().join("crib.toml")).unwrap();
