@@ -16,6 +16,7 @@ use crate::library::{Fields, Refusal};
 use crate::name::SourceId;
 use crate::outcome::{ErrorKind, ToolError};
 use crate::plan::Plan;
+use crate::redact::Mask;
 use crate::trace::{Trace, TraceState};
 use crate::witness::Witness;
 
@@ -38,6 +39,8 @@ pub struct CallContext {
     pub(crate) recorded: Option<SourceId>,
     /// Of tools that stand beside the catalog.
     pub(crate) plan: Option<Plan>,
+    /// Takes out of what the call says the secrets of its source.
+    pub(crate) mask: Option<Mask>,
 }
 
 /// How far a call is.
@@ -110,7 +113,17 @@ impl CallContext {
         Errand::begin(self, name)
     }
 
-    pub fn progress(&self, progress: Progress) {
+    /// The same call, of which nobody hears these secrets while it runs; in place of any that were
+    /// to be kept back before.
+    #[must_use]
+    pub fn masked(&self, mask: &Mask) -> Self {
+        Self { mask: Some(mask.clone()), ..self.clone() }
+    }
+
+    pub fn progress(&self, mut progress: Progress) {
+        if let Some(mask) = &self.mask {
+            mask.progress(&mut progress);
+        }
         if let Some(witness) = &self.witness {
             witness.progress(self.key, &progress);
         }
@@ -119,14 +132,20 @@ impl CallContext {
         }
     }
 
-    pub fn log(&self, entry: LogEntry) {
+    pub fn log(&self, mut entry: LogEntry) {
+        if let Some(mask) = &self.mask {
+            mask.log(&mut entry);
+        }
         if let Some(host) = &self.host {
             host.log(self.key, entry);
         }
     }
 
     /// Says that what was to be done at an address which the host was asked to open is done.
-    pub fn opened(&self, said: Fields) {
+    pub fn opened(&self, mut said: Fields) {
+        if let Some(mask) = &self.mask {
+            mask.each(|redactor| redactor.fields(&mut said));
+        }
         if let Some(host) = &self.host {
             host.opened(self.key, said);
         }
@@ -170,7 +189,10 @@ impl CallContext {
     }
 
     /// Asks the host and waits for its answer, or for the end of the call.
-    pub async fn ask(&self, ask: Ask) -> Result<Value, Unanswered> {
+    pub async fn ask(&self, mut ask: Ask) -> Result<Value, Unanswered> {
+        if let Some(mask) = &self.mask {
+            mask.ask(&mut ask);
+        }
         let host = self.host.as_ref().filter(|host| host.answers().contains(&ask.question));
         let answer: BoxFuture<'_, _> = match (host, &self.asker) {
             (Some(host), _) => host.ask(self.key, ask),

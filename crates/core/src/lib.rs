@@ -73,7 +73,7 @@ pub use plan::{
     Showing, Shown, Warning, Why,
 };
 pub use policy::{AllowAll, AskBeforeDestroying, Intent, Policy, Verdict};
-pub use redact::{Redactor, Secrets};
+pub use redact::{Mask, Redactor, Secrets};
 pub use response::{Cited, Debug, Flag, Report, Response};
 pub use run::{Run, Turn};
 pub use secret::Secret;

@@ -1,7 +1,8 @@
-//! Takes secrets out of what leaves: results, errors, records.
+//! Takes secrets out of what leaves: results, errors, questions, records.
 
 mod forms;
 mod learned;
+mod mask;
 mod sieve;
 mod view;
 
@@ -17,6 +18,7 @@ use crate::outcome::ToolError;
 use crate::secret::Secret;
 use forms::Form;
 pub use learned::Secrets;
+pub use mask::Mask;
 use sieve::Sieve;
 use view::View;
 

@@ -1,46 +1,20 @@
 //! A source whose tools and errors tell none of the secrets that it was given.
 //!
 //! A server knows the secrets of its environment, and says them more easily than one thinks: in an
-//! error, a dump of its variables, the description of a tool.
+//! error, a dump of its variables, the description of a tool, a question in the middle of a call.
 
-use std::borrow::Cow;
 use std::error::Error;
 use std::sync::Arc;
 
 use serde_json::Value;
 use toolcrib_core::{
-    Arguments, BoxFuture, CallContext, Caller, Guidance, Library, Redactor, Secret, Secrets,
+    Arguments, BoxFuture, CallContext, Caller, Guidance, Library, Mask, Redactor, Secret, Secrets,
     Source, SourceError, Tool, ToolError, ToolOutcome, ToolSpec, Toolset,
 };
 use toolcrib_mcp::{Authorization, ServerSettings, Transport};
 
 use super::shelves::MaskedLibrary;
 use crate::settings::Settings;
-
-/// The secrets that a source was given, and what came to be one since.
-#[derive(Clone)]
-pub(super) struct Mask {
-    given: Arc<Redactor>,
-    learned: Secrets,
-}
-
-impl Mask {
-    /// Those that were learned first: one may hold another, and would not be known without it.
-    pub(super) fn each(&self, mut mask: impl FnMut(&Redactor)) {
-        mask(&self.learned.redactor());
-        mask(&self.given);
-    }
-
-    pub(super) fn text(&self, text: &str) -> String {
-        let mut masked = Cow::Borrowed(text);
-        self.each(|redactor| {
-            if let Cow::Owned(text) = redactor.text(&masked) {
-                masked = Cow::Owned(text);
-            }
-        });
-        masked.into_owned()
-    }
-}
 
 struct Masked {
     source: Arc<dyn Source>,
@@ -68,7 +42,7 @@ pub(super) fn source(
     if given.is_idle() && !learns {
         return source;
     }
-    Arc::new(Masked { source, mask: Mask { given: Arc::new(given), learned } })
+    Arc::new(Masked { source, mask: Mask::new(given, learned) })
 }
 
 /// Whether a server is sent tokens that no file names.
@@ -191,7 +165,7 @@ impl Tool for MaskedTool {
         context: &'a CallContext,
     ) -> BoxFuture<'a, ToolOutcome> {
         Box::pin(async move {
-            let mut outcome = self.tool.call(arguments, context).await;
+            let mut outcome = self.tool.call(arguments, &context.masked(&self.mask)).await;
             match &mut outcome {
                 ToolOutcome::Done(said) => self.mask.each(|redactor| redactor.content(said)),
                 ToolOutcome::Failed(error) => self.mask.each(|redactor| redactor.error(error)),

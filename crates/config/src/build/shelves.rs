@@ -7,11 +7,10 @@ use futures_util::stream::unfold;
 use serde_json::Value;
 use toolcrib_core::{
     About, BoxFuture, CallContext, ErrorKind, Fields, Following, Holdings, Inquiry, Kind, Library,
-    Refusal, Said, SourceError, ToolError, Visitor,
+    Mask, Refusal, Said, SourceError, ToolError, Visitor,
 };
 
 use super::fitted::Fit;
-use super::masked::Mask;
 
 pub(super) struct FittedLibrary {
     pub(super) library: Arc<dyn Library>,
@@ -194,7 +193,7 @@ impl Library for MaskedLibrary {
         context: &'a CallContext,
     ) -> BoxFuture<'a, Result<Fields, ToolError>> {
         Box::pin(async move {
-            let answered = self.library.answer(inquiry, context).await;
+            let answered = self.library.answer(inquiry, &context.masked(&self.mask)).await;
             let mut result = answered.map_err(|error| self.error(error))?;
             self.mask.each(|redactor| redactor.fields(&mut result));
             Ok(result)
@@ -207,7 +206,7 @@ impl Library for MaskedLibrary {
         context: &'a CallContext,
     ) -> BoxFuture<'a, Result<Following, ToolError>> {
         Box::pin(async move {
-            let followed = self.library.follow(uri, context).await;
+            let followed = self.library.follow(uri, &context.masked(&self.mask)).await;
             Ok(self.following(followed.map_err(|error| self.error(error))?))
         })
     }

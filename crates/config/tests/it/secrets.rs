@@ -4,11 +4,12 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use toolcrib_config::{Live, Lookup, Maker, Means};
 use toolcrib_core::{
-    BatchOptions, BoxFuture, Call, Caller, Content, Effect, ErrorKind, RawArguments, Request,
-    Secret, Secrets, Source, SourceError, ToolError, ToolOutcome, Toolset, raw_tool,
+    Ask, BatchOptions, BoxFuture, Call, CallContext, CallKey, Caller, Content, Effect, ErrorKind,
+    Host, LogEntry, LogLevel, Progress, Question, RawArguments, Request, Secret, Secrets, Source,
+    SourceError, ToolError, ToolOutcome, Toolset, Unanswered, raw_tool,
 };
 use toolcrib_engine::Crib;
 use toolcrib_mcp::{Authorization, ServerSettings, Transport};
@@ -69,8 +70,56 @@ impl Source for Teller {
                 let error = ToolError::new(ErrorKind::Internal, thrown.clone());
                 async move { ToolOutcome::Failed(error) }
             });
-            Toolset::of([tell, throw]).map_err(|error| SourceError::new("no").because(error))
+            let asked = self.0.clone();
+            let ask = raw_tool(spec("ask", Effect::Read), move |_, context| {
+                let told = asked.clone();
+                async move { ToolOutcome::Done(Content::text(asking(&told, &context).await)) }
+            });
+            Toolset::of([tell, throw, ask]).map_err(|error| SourceError::new("no").because(error))
         })
+    }
+}
+
+/// Says this in each way there is while a call runs; gives the answer to its question.
+async fn asking(told: &str, context: &CallContext) -> String {
+    let logger = Some(told.to_owned());
+    context.log(LogEntry { level: LogLevel::Info, logger, data: json!({ told: told }) });
+    context.progress(Progress { message: Some(told.to_owned()), ..Progress::default() });
+    let name = json!({ "type": "string", "default": told });
+    let schema = json!({ "type": "object", "properties": { "name": name } });
+    let form = json!({ "message": told, "requestedSchema": schema });
+    let mut ask = Ask::new(Question::Form, form);
+    ask.besides.insert("note".to_owned(), json!(told));
+    ask.around = Arc::new([("note".to_owned(), json!(told))].into_iter().collect());
+    format!("{:?}", context.ask(ask).await)
+}
+
+/// Writes down what a call says, and fills in what it asks for.
+#[derive(Default)]
+struct Hears(Mutex<Vec<String>>);
+
+impl Hears {
+    fn note(&self, said: &impl std::fmt::Debug) {
+        self.0.lock().unwrap().push(format!("{said:?}"));
+    }
+}
+
+impl Host for Hears {
+    fn progress(&self, _: CallKey, progress: Progress) {
+        self.note(&progress);
+    }
+
+    fn log(&self, _: CallKey, entry: LogEntry) {
+        self.note(&entry);
+    }
+
+    fn answers(&self) -> &[Question] {
+        &[Question::Form]
+    }
+
+    fn ask(&self, _: CallKey, ask: Ask) -> BoxFuture<'_, Result<Value, Unanswered>> {
+        self.note(&ask);
+        Box::pin(async { Ok(json!({ "action": "accept", "content": { "name": "Bob" } })) })
     }
 }
 
@@ -105,6 +154,30 @@ async fn what_a_server_says_of_its_secrets_is_masked_and_the_rest_is_not() {
     let report = crib.run_with(&plan, calls.into(), BatchOptions::default()).await;
     for response in &report.responses {
         assert!(response.text().contains(told), "{}", response.text());
+    }
+}
+
+#[tokio::test]
+async fn what_a_call_says_and_asks_while_it_runs_is_masked() {
+    let crib = crib(ENVIRONMENT).await;
+    let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
+    let call = || vec![Call::new("c", "a__ask", RawArguments::Absent)];
+    let host = Arc::new(Hears::default());
+    let heard = Arc::clone(&host) as Arc<dyn Host>;
+    let options = BatchOptions { host: Some(heard), ..BatchOptions::default() };
+    let answered = crib.run_with(&plan, call(), options).await;
+    assert!(answered.responses[0].text().contains("Bob"), "{}", answered.responses[0].text());
+    // Nobody is there who can be asked: it waits under a ticket.
+    let waits = crib.run_with(&plan, call(), BatchOptions::default()).await;
+    let open = crib.tickets(&Caller::local()).await.unwrap();
+    assert_eq!(open.len(), 1);
+    let mut said = host.0.lock().unwrap().clone();
+    assert_eq!(said.len(), 3);
+    said.extend([waits.responses[0].to_json().to_string(), format!("{:?}", open[0])]);
+    for said in said {
+        assert!(said.contains("[secret]") && said.contains("plain mode"), "{said}");
+        let told = ["value-of-", "first-line-of", "written-out"];
+        assert!(!told.iter().any(|secret| said.contains(secret)), "{said}");
     }
 }
 

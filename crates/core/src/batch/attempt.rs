@@ -97,6 +97,7 @@ impl<'a> Attempts<'a> {
             trace_state: batch.trace_state.clone(),
             recorded: is_recorded.then(|| tool.spec.origin.source.clone()),
             plan: batch.plan.is_beside(tool).then(|| batch.plan.clone()),
+            mask: None,
         };
         watch.starts(deadline);
         let retries = tool.spec.limits.retries.unwrap_or(limits.retries);

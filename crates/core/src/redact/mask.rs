@@ -1,0 +1,62 @@
+//! The secrets of one source, taken out of whatever that source says.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::{Redactor, Secrets};
+use crate::context::Progress;
+use crate::host::{Ask, LogEntry};
+
+/// The secrets that a source was given, and what came to be one since. Cheap to clone.
+#[derive(Clone)]
+pub struct Mask {
+    given: Arc<Redactor>,
+    learned: Secrets,
+}
+
+impl Mask {
+    pub fn new(given: Redactor, learned: Secrets) -> Self {
+        Self { given: Arc::new(given), learned }
+    }
+
+    /// Those that were learned first: one may hold another, and would not be known without it.
+    pub fn each(&self, mut mask: impl FnMut(&Redactor)) {
+        mask(&self.learned.redactor());
+        mask(&self.given);
+    }
+
+    pub fn text(&self, text: &str) -> String {
+        let mut masked = Cow::Borrowed(text);
+        self.each(|redactor| {
+            if let Cow::Owned(text) = redactor.text(&masked) {
+                masked = Cow::Owned(text);
+            }
+        });
+        masked.into_owned()
+    }
+
+    pub(crate) fn ask(&self, ask: &mut Ask) {
+        let Ask { params, name, besides, around, .. } = ask;
+        if let Some(name) = name {
+            *name = self.text(name);
+        }
+        self.each(|redactor| {
+            redactor.value(params);
+            redactor.fields(besides);
+            redactor.fields(Arc::make_mut(around));
+        });
+    }
+
+    pub(crate) fn progress(&self, progress: &mut Progress) {
+        if let Some(message) = &mut progress.message {
+            *message = self.text(message);
+        }
+    }
+
+    pub(crate) fn log(&self, entry: &mut LogEntry) {
+        if let Some(logger) = &mut entry.logger {
+            *logger = self.text(logger);
+        }
+        self.each(|redactor| redactor.value(&mut entry.data));
+    }
+}
