@@ -58,9 +58,11 @@ pub(crate) fn changed_since() -> String {
     "it is not what a person was asked about any more: look at it and ask again".to_owned()
 }
 
-pub(crate) fn late(name: &str, id: &str, text: &str) -> String {
+/// `waits`: it asks something more.
+pub(crate) fn late(name: &str, id: &str, (waits, text): (bool, &str)) -> String {
     let (name, id) = (shown(name), shown(id));
-    format!("The call of `{name}` ({id}) that waited for approval has ended:\n\n{text}")
+    let now = if waits { "goes on, and waits again" } else { "has ended" };
+    format!("The call of `{name}` ({id}) that waited for a person {now}:\n\n{text}")
 }
 
 pub(crate) fn repaired(repairs: &[String]) -> String {

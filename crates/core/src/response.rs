@@ -136,9 +136,10 @@ impl Response {
         texts.join("\n\n")
     }
 
-    /// What a model is told of a call that ended after its waiting was told.
+    /// What a model is told of a call that ended, or waits again, after its waiting was told.
     pub fn late_text(&self) -> String {
-        advice::late(&self.name, &self.id, &self.text())
+        let waits = matches!(self.outcome, ToolOutcome::Pending(_));
+        advice::late(&self.name, &self.id, (waits, &self.text()))
     }
 
     /// The response as JSON, for doors and the command line.

@@ -130,6 +130,19 @@ async fn a_question_that_no_host_can_answer_waits_for_a_person_and_the_call_goes
 }
 
 #[tokio::test]
+async fn a_model_is_told_whether_a_call_that_was_answered_has_ended_or_asks_again() {
+    let (crib, _) = crib();
+    let first = waits(&ask(&crib, &alice(), json!({ "times": 2 })).await).ticket;
+    let again = decide(&crib, &alice(), &first, bob()).await.unwrap();
+    let told = "The call of `ask` (1) that waited for a person goes on, and waits again:\n\n";
+    assert!(again.late_text().starts_with(told), "{}", again.late_text());
+    let done = decide(&crib, &alice(), &waits(&again).ticket, bob()).await.unwrap();
+    let told =
+        format!("The call of `ask` (1) that waited for a person has ended:\n\n{}", done.text());
+    assert_eq!(done.late_text(), told);
+}
+
+#[tokio::test]
 async fn of_any_number_of_answers_at_once_one_counts() {
     let (crib, _) = crib();
     let ticket = waits(&ask(&crib, &alice(), json!({})).await).ticket;

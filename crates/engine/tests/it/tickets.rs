@@ -125,7 +125,7 @@ async fn a_decided_call_settles_its_batch_or_comes_late_without_a_turn() {
     let decided = crib.decide(&alice(), &run, &ticket, Decision::Approve).await.unwrap();
     assert_eq!(
         decided.late_text(),
-        "The call of `wipe` (wipe) that waited for approval has ended:\n\n{}"
+        "The call of `wipe` (wipe) that waited for a person has ended:\n\n{}"
     );
     run.absorb_late(&decided);
     assert_eq!(run.turn(), 1);
