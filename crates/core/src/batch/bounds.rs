@@ -1,6 +1,8 @@
 //! How many calls run at once: of one batch, to one source, for one tenant; and who is next where
 //! more wait for a source than it takes.
 
+mod lines;
+
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -10,6 +12,7 @@ use std::time::Duration;
 use foldhash::fast::RandomState;
 use tokio::sync::oneshot;
 
+use self::lines::{Lines, Waiting};
 use super::within::within;
 use crate::caller::Caller;
 use crate::limits::CribLimits;
@@ -130,8 +133,8 @@ impl Wanted {
     }
 }
 
-/// Who waits, in the order of their coming. All places of a call are taken at once or none is:
-/// calls that hold one and wait for another could hand them round among each other for ever.
+/// Gives the places. All places of a call are taken at once or none is: calls that hold one and wait
+/// for another could hand them round among each other for ever.
 ///
 /// Of those who wait for one source, a place of it goes to the tenant that holds the fewest there,
 /// and within the tenant to such a caller: nobody waits for all that another one asked for before.
@@ -139,14 +142,9 @@ struct Queue {
     most: [usize; 3],
     /// So many wait at the most.
     longest: usize,
-    waiting: Mutex<VecDeque<Waiting>>,
+    waiting: Mutex<Lines>,
     /// How many places were given to whoever waited or not.
     given: AtomicU64,
-}
-
-struct Waiting {
-    wanted: Wanted,
-    give: oneshot::Sender<Place>,
 }
 
 /// What becomes of a call that wants places.
@@ -165,7 +163,7 @@ pub(super) struct Place {
 }
 
 impl Queue {
-    fn waiting(&self) -> MutexGuard<'_, VecDeque<Waiting>> {
+    fn waiting(&self) -> MutexGuard<'_, Lines> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -176,13 +174,13 @@ impl Queue {
         }
         if waiting.len() >= self.longest {
             // Who has given up waits no more.
-            waiting.retain(|waiting| !waiting.give.is_closed());
+            waiting.forget(true);
         }
         if waiting.len() >= self.longest {
             return Asked::Full;
         }
         let (give, given) = oneshot::channel();
-        waiting.push_back(Waiting { wanted, give });
+        waiting.push(wanted, give);
         Asked::Waits(given)
     }
 
@@ -206,15 +204,23 @@ impl Queue {
         places.all(|(taken, most)| taken.load(Ordering::Relaxed) < most)
     }
 
+    /// The first of a line for whom all is free. What the whole line wants, source and tenant, is
+    /// looked at once, so that those are passed by whose own batch is full, and no others.
+    fn first<'a>(&self, line: &'a VecDeque<Waiting>) -> Option<&'a Waiting> {
+        let mut places = line.front()?.wanted.bounded.iter().zip(self.most).skip(1);
+        if !places.all(|(taken, most)| taken.load(Ordering::Relaxed) < most) {
+            return None;
+        }
+        line.iter().find(|one| !one.give.is_closed() && self.has(&one.wanted))
+    }
+
     /// Whose turn it is: among those for whom all is free, of the source that was asked for first.
-    fn next(&self, waiting: &VecDeque<Waiting>) -> Option<usize> {
-        let mut free = waiting.iter().enumerate().filter(|(_, one)| self.has(&one.wanted));
-        let (first, one) = free.next()?;
-        let rivals =
-            free.filter(|(_, rival)| Arc::ptr_eq(rival.wanted.source(), one.wanted.source()));
-        let ranks = rivals.map(|(place, rival)| (rival.wanted.rank(), place));
+    fn next(&self, waiting: &Lines) -> Option<(usize, u64)> {
+        let free = || waiting.each().filter_map(|line| self.first(line));
+        let source = free().min_by_key(|one| one.number)?.wanted.source();
+        let rivals = free().filter(|one| Arc::ptr_eq(one.wanted.source(), source));
         // Of one caller's, whichever came first.
-        ranks.chain([(one.wanted.rank(), first)]).min().map(|(_, place)| place)
+        rivals.min_by_key(|one| (one.wanted.rank(), one.number)).map(Waiting::whereabouts)
     }
 
     fn give_back(self: &Arc<Self>, taken: &Wanted) {
@@ -224,12 +230,12 @@ impl Queue {
             for taken in taken.all() {
                 taken.fetch_sub(1, Ordering::Relaxed);
             }
-            if waiting.is_empty() {
+            if waiting.len() == 0 {
                 return;
             }
-            waiting.retain(|waiting| !waiting.give.is_closed());
+            waiting.forget(false);
             while let Some(next) = self.next(&waiting) {
-                let Some(Waiting { wanted, give }) = waiting.remove(next) else { break };
+                let Some(Waiting { wanted, give, .. }) = waiting.take(next) else { break };
                 if self.takes(&wanted) {
                     given.push((give, Place { taken: wanted, queue: Arc::clone(self) }));
                 }

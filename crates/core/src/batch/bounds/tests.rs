@@ -183,3 +183,58 @@ proptest! {
         prop_assert_eq!(ended, most - 1 + waiting + others);
     }
 }
+
+/// Whose turn it is of those who wait, in the order of their coming, by a look at all of them.
+fn turn(queue: &Queue, waiting: &[(Wanted, oneshot::Receiver<Place>)]) -> Option<usize> {
+    let mut free = waiting.iter().enumerate().filter(|(_, (wanted, _))| queue.has(wanted));
+    let first = free.next()?;
+    let source = first.1.0.source();
+    let rivals = free.filter(|(_, (rival, _))| Arc::ptr_eq(rival.source(), source));
+    let ranks = rivals.chain([first]).map(|(at, (rival, _))| (rival.rank(), at));
+    ranks.min().map(|(_, at)| at)
+}
+
+proptest! {
+    #[test]
+    fn the_turn_is_whose_a_look_at_all_who_wait_finds(
+        asked in prop::collection::vec((0..5_usize, 0..2_usize), 1..60),
+        steps in prop::collection::vec((0..60_usize, 0..4_u8), 0..60),
+    ) {
+        let bounds = bounds(2, 3, 4);
+        let sources = ["s", "t"].map(SourceId::new);
+        // Two batches of one caller among them.
+        let callers = [("ann", "x"), ("ann", "y"), ("bob", "x"), ("bob", "x"), ("cid", "x")];
+        let batches = callers.map(|(tenant, name)| bounds.batch(&Caller::new(tenant, name).into()));
+        let (mut held, mut waiting) = (Vec::new(), Vec::new());
+        for (who, source) in asked {
+            let wanted = batches[who].wanted(&bounds, &sources[source]);
+            match bounds.queue.ask(wanted.clone()) {
+                Asked::Given(place) => held.push(place),
+                Asked::Waits(given) => waiting.push((wanted, given)),
+                Asked::Full => prop_assert!(false, "so many may wait"),
+            }
+        }
+        for (at, what) in steps {
+            if what == 0 && !waiting.is_empty() {
+                // Somebody gives up.
+                waiting.remove(at % waiting.len());
+                continue;
+            }
+            if held.is_empty() {
+                break;
+            }
+            let place = held.swap_remove(at % held.len());
+            place.taken.all().for_each(|taken| { taken.fetch_sub(1, Ordering::Relaxed); });
+            let expected = turn(&bounds.queue, &waiting);
+            place.taken.all().for_each(|taken| { taken.fetch_add(1, Ordering::Relaxed); });
+            drop(place);
+            if let Some(expected) = expected {
+                let (_, mut given) = waiting.remove(expected);
+                held.push(given.try_recv().expect("whose turn it was"));
+            }
+            // Where more is free for others then, they have it too.
+            waiting.retain_mut(|(_, given)| given.try_recv().map(|place| held.push(place)).is_err());
+            prop_assert_eq!(turn(&bounds.queue, &waiting), None);
+        }
+    }
+}
