@@ -5,17 +5,18 @@
 //! missed. Records hold digests of arguments and no argument, and no secret that is known.
 //!
 //! Read in this order: `chain` (what a line is), `files` (where lines are), `book` and `writer` (the
-//! one thread that writes), `left` (what a process before did not live to record), `verify`.
+//! one thread that writes), `open` (which decisions have no end), `left` (those of a process before,
+//! which did not live to record them), `verify`.
 
 mod book;
 mod chain;
 mod files;
 mod left;
+mod open;
 mod verify;
 mod writer;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -25,6 +26,7 @@ use toolcrib::{
     BoxFuture, Decided, Effect, Fingerprint, LedgerError, Over, Questioned, ToolOutcome,
 };
 
+use left::Left;
 pub(crate) use verify::{Broken, Verified, verify};
 use writer::{Fault, Writer};
 
@@ -35,15 +37,14 @@ use crate::telemetry::cut;
 pub(crate) struct Audit {
     writer: Writer,
     required: bool,
-    path: PathBuf,
+    left: Vec<Left>,
 }
 
 impl Audit {
     /// Opens the file, or makes it; its last record must be whole.
     pub(crate) fn open(settings: &AuditSettings) -> Result<Self, Fault> {
-        let writer = Writer::start(settings)?;
-        let (required, path) = (settings.required, settings.file.clone());
-        let audit = Self { writer, required, path };
+        let (writer, left) = Writer::start(settings)?;
+        let audit = Self { writer, required: settings.required, left };
         audit.note(json!({ "record": "start", "version": env!("CARGO_PKG_VERSION") }));
         Ok(audit)
     }
@@ -51,12 +52,11 @@ impl Audit {
     /// Records how the calls ended whose end a process before did not live to record. To be asked
     /// before any call. `store`: where the ends are that outlived it.
     pub(crate) async fn resume(&self, store: Option<&Store>) -> anyhow::Result<()> {
-        let left = left::of(&self.path)?;
         let mut ends = HashMap::new();
-        if let Some(store) = store.filter(|_| !left.is_empty()) {
-            ends = store.endings(left.iter().map(|left| left.call.clone()).collect()).await?;
+        if let Some(store) = store.filter(|_| !self.left.is_empty()) {
+            ends = store.endings(self.left.iter().map(|left| left.call.clone()).collect()).await?;
         }
-        for left in left {
+        for left in &self.left {
             self.note(left.outcome(store, ends.get(&left.call).copied()).await);
         }
         Ok(())
@@ -174,3 +174,6 @@ fn masked(mut record: Value) -> Value {
     secrets::mask(&mut record);
     record
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,11 +5,14 @@ use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolcrib::config::LogLevel;
 
 use super::chain::{Head, LONGEST_LINE, Link};
 use super::files;
+use super::left::{self, Left};
+use super::open::{Open, Place};
 use super::writer::Fault;
 use crate::telemetry::log;
 
@@ -23,6 +26,7 @@ pub(super) struct Book {
     /// Bytes that hold whole lines.
     length: u64,
     head: Head,
+    open: Open,
     synced: u64,
     /// How long the file may become before another one is begun.
     rotate: Option<u64>,
@@ -30,8 +34,18 @@ pub(super) struct Book {
     failed_at: u64,
 }
 
+/// What stands in the file beside the record.
+#[derive(Serialize, Deserialize)]
+struct Named {
+    #[serde(flatten)]
+    head: Head,
+    /// In front of this every decision has an end; a release before did not tell.
+    from: Option<Place>,
+}
+
 impl Book {
-    pub(super) fn open(path: &Path, rotate: Option<u64>) -> Result<Self, Fault> {
+    /// And the decisions that a process before left without an end.
+    pub(super) fn open(path: &Path, rotate: Option<u64>) -> Result<(Self, Vec<Left>), Fault> {
         let fault = |source| Fault::File { path: path.to_owned(), source: Arc::new(source) };
         let mut file = locked(path)?;
         let mut closed = files::closed(path).map_err(fault)?;
@@ -50,14 +64,21 @@ impl Book {
             }
         }
         let kept = std::fs::read_to_string(files::head_of(path)).ok();
-        let kept: Option<Head> = kept.and_then(|text| serde_json::from_str(text.trim()).ok());
-        match &kept {
-            Some(kept) if kept.n > head.n => return Err(Fault::Shortened(path.to_owned())),
-            Some(_) => {}
-            None => is_not_named(path, (&file, &head)),
+        let kept: Option<Named> = kept.and_then(|text| serde_json::from_str(text.trim()).ok());
+        if kept.as_ref().is_some_and(|kept| kept.head.n > head.n) {
+            return Err(Fault::Shortened(path.to_owned()));
+        }
+        let from = kept.as_ref().and_then(|kept| kept.from);
+        let left = left::of(path, from, head.n).map_err(fault)?;
+        let mut open = Open::default();
+        for left in &left {
+            open.insert(&left.call, left.place);
+        }
+        if kept.is_none() {
+            is_not_named(path, &file, &Named { from: open.oldest(), head: head.clone() });
         }
         let (path, synced) = (path.to_owned(), head.n);
-        Ok(Self { path, file, length, head, synced, rotate, failed_at: 0 })
+        Ok((Self { path, file, length, head, open, synced, rotate, failed_at: 0 }, left))
     }
 
     /// Adds records, all or none, and brings all to the disk if it hurries; tells how many.
@@ -68,6 +89,7 @@ impl Book {
     ) -> Result<u64, Fault> {
         let mut records = records.peekable();
         let (mut text, mut head) = (String::new(), self.head.clone());
+        let mut added = Vec::new();
         if records.peek().is_some() {
             self.turn_over();
             if self.length == 0 && head.n > 0 {
@@ -77,12 +99,13 @@ impl Book {
         }
         for record in records {
             let (line, next) = head.next(record);
+            added.push((record, Place { n: next.n, offset: self.length + size(&text) }));
             text += &line;
             head = next;
         }
         let count = head.n - self.head.n;
         if count > 0 {
-            let length = self.length + u64::try_from(text.len()).unwrap_or(u64::MAX);
+            let length = self.length + size(&text);
             // What an earlier attempt left behind is no line.
             self.attempt(|file, old| {
                 file.set_len(old)?;
@@ -99,14 +122,22 @@ impl Book {
                 self.attempt(|file, _| file.sync_data())?;
             }
             (self.length, self.head) = (length, head);
+            for (record, place) in added {
+                self.open.follow(record, place);
+            }
         } else if hurries && self.synced < self.head.n {
             self.attempt(|file, _| file.sync_data())?;
         }
         if hurries && self.synced < self.head.n {
             self.synced = self.head.n;
-            name(&self.path, &self.head);
+            name(&self.path, &self.named());
         }
         Ok(count)
+    }
+
+    fn named(&self) -> Named {
+        let next = Place { n: self.head.n + 1, offset: self.length };
+        Named { head: self.head.clone(), from: Some(self.open.oldest().unwrap_or(next)) }
     }
 
     /// Sees whether the file can be written again: writes something behind its lines and takes it
@@ -161,18 +192,22 @@ impl Book {
 
 /// Names the last record, as a whole at any time: who looks while it is written finds one of both.
 /// It is a help for whoever looks later, and its loss costs no record.
-fn name(path: &Path, head: &Head) {
-    let text = serde_json::to_string(head).unwrap_or_default() + "\n";
-    let (named, new) = (files::head_of(path), files::next_head_of(path));
-    let _ = std::fs::write(&new, text).and_then(|()| std::fs::rename(new, named));
+fn name(path: &Path, named: &Named) {
+    let text = serde_json::to_string(named).unwrap_or_default() + "\n";
+    let (place, new) = (files::head_of(path), files::next_head_of(path));
+    let _ = std::fs::write(&new, text).and_then(|()| std::fs::rename(new, place));
+}
+
+fn size(text: &str) -> u64 {
+    u64::try_from(text.len()).unwrap_or(u64::MAX)
 }
 
 /// The last record is not named: nobody can tell whether it is the last that was written.
-fn is_not_named(path: &Path, (file, head): (&File, &Head)) {
-    if head.n == 0 {
+fn is_not_named(path: &Path, file: &File, first: &Named) {
+    if first.head.n == 0 {
         // Beside a device there is nothing to be named.
         if file.metadata().is_ok_and(|found| found.is_file()) {
-            name(path, head);
+            name(path, first);
         }
         return;
     }

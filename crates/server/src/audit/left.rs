@@ -9,49 +9,112 @@ use serde_json::{Value, json};
 use toolcrib::store::Store;
 use toolcrib::{Caller, Effect, Ending, ErrorKind, Ledger as _, TicketId};
 
-use super::chain::LONGEST_LINE;
+use super::chain::{LONGEST_LINE, Link};
 use super::files;
+use super::open::Place;
 
-/// As much of the record is read again when it is opened, from its end: many times what is written
-/// while one call runs.
-const WINDOW: u64 = 64 * 1024 * 1024;
+/// As much of the record is read again when it is opened, from its end, where nobody has named how
+/// far to look back: many times what is written while one call runs.
+const WINDOW: u64 = if cfg!(test) { 8 * 1024 } else { 64 * 1024 * 1024 };
 
 /// A decision without an end.
 pub(super) struct Left {
     pub(super) call: String,
+    pub(super) place: Place,
     caller: Caller,
     ruling: String,
     reads: bool,
     ticket: Option<TicketId>,
 }
 
-/// Those of the record, in the order of their calls.
-pub(super) fn of(path: &Path) -> io::Result<Vec<Left>> {
+/// Those of the record, in the order of their calls. `from`: in front of it there are none. `last`:
+/// the number of the last line.
+pub(super) fn of(path: &Path, from: Option<Place>, last: u64) -> io::Result<Vec<Left>> {
+    let pieces = match from {
+        Some(from) => after(path, from, last)?,
+        None => end(path)?,
+    };
     let mut open = BTreeMap::new();
-    for (path, from, length) in last(path)? {
-        let mut file = File::open(path)?;
-        file.seek(SeekFrom::Start(from))?;
+    for piece in pieces {
+        piece.follow(&mut open)?;
+    }
+    Ok(open.into_values().filter_map(|(line, offset)| Left::read(&line, offset)).collect())
+}
+
+/// What is read of a file.
+struct Piece {
+    path: PathBuf,
+    from: u64,
+    /// Whether it begins with a whole line.
+    is_whole: bool,
+}
+
+/// A decision and where in its file it begins.
+type Line = (String, u64);
+
+impl Piece {
+    fn follow(self, open: &mut BTreeMap<String, Line>) -> io::Result<()> {
+        let length = std::fs::metadata(&self.path)?.len();
+        let mut file = File::open(self.path)?;
+        file.seek(SeekFrom::Start(self.from))?;
         // Not all that can be opened has an end.
-        let mut lines = BufReader::new(file.take(length - from));
-        if from > 0 {
-            read_line(&mut lines, &mut Vec::new())?;
+        let mut lines = BufReader::new(file.take(length.saturating_sub(self.from)));
+        let (mut line, mut place) = (Vec::new(), self.from);
+        if !self.is_whole {
+            place += size(read_line(&mut lines, &mut line)?);
+            line.clear();
         }
-        let mut line = Vec::new();
-        while read_line(&mut lines, &mut line)? > 0 {
-            follow(&mut open, &String::from_utf8_lossy(&line));
+        loop {
+            let read = read_line(&mut lines, &mut line)?;
+            if read == 0 {
+                return Ok(());
+            }
+            follow(open, &String::from_utf8_lossy(&line), place);
+            place += size(read);
             line.clear();
         }
     }
-    Ok(open.into_values().filter_map(|line| Left::read(&line)).collect())
 }
 
-/// The files that hold the end of the record, the oldest first: from where to where each is read.
-fn last(path: &Path) -> io::Result<Vec<(PathBuf, u64, u64)>> {
+fn size(bytes: usize) -> u64 {
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+/// The files from this place on, the oldest first.
+fn after(path: &Path, from: Place, last: u64) -> io::Result<Vec<Piece>> {
+    if from.n > last {
+        return Ok(Vec::new());
+    }
+    let closed = files::closed(path)?.into_iter().filter(|(last, _)| *last >= from.n);
+    let paths = closed.map(|(_, path)| path).chain([path.to_owned()]);
+    let mut pieces: Vec<_> = paths.map(|path| Piece { path, from: 0, is_whole: true }).collect();
+    if let Some(first) = pieces.first_mut()
+        && is_at(&first.path, from)?
+    {
+        // Of another file, as one that was begun just then, all is read.
+        first.from = from.offset;
+    }
+    Ok(pieces)
+}
+
+/// Whether the line of that number stands at the place.
+fn is_at(path: &Path, place: Place) -> io::Result<bool> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(place.offset))?;
+    let mut line = Vec::new();
+    read_line(&mut BufReader::new(file.take(size(LONGEST_LINE))), &mut line)?;
+    let line = line.strip_suffix(b"\n").and_then(|line| std::str::from_utf8(line).ok());
+    Ok(line.and_then(Link::read).is_some_and(|link| link.n == place.n))
+}
+
+/// The files that hold the end of the record, the oldest first.
+fn end(path: &Path) -> io::Result<Vec<Piece>> {
     let closed = files::closed(path)?.into_iter().map(|(_, path)| path);
     let (mut window, mut last) = (WINDOW, Vec::new());
     for path in [path.to_owned()].into_iter().chain(closed.rev()) {
         let length = std::fs::metadata(&path)?.len();
-        last.push((path, length.saturating_sub(window), length));
+        let from = length.saturating_sub(window);
+        last.push(Piece { path, from, is_whole: from == 0 });
         window = window.saturating_sub(length);
         if window == 0 {
             break;
@@ -62,12 +125,11 @@ fn last(path: &Path) -> io::Result<Vec<(PathBuf, u64, u64)>> {
 }
 
 fn read_line(lines: &mut BufReader<io::Take<File>>, line: &mut Vec<u8>) -> io::Result<usize> {
-    let most = u64::try_from(LONGEST_LINE).unwrap_or(u64::MAX);
-    lines.by_ref().take(most).read_until(b'\n', line)
+    lines.by_ref().take(size(LONGEST_LINE)).read_until(b'\n', line)
 }
 
 /// No string of JSON holds a bare quote, so that what stands in quotes here is a field of ours.
-fn follow(open: &mut BTreeMap<String, String>, line: &str) {
+fn follow(open: &mut BTreeMap<String, Line>, line: &str, offset: u64) {
     if !line.ends_with('\n') {
         // A piece, of which nobody was told that it is written.
         return;
@@ -76,7 +138,7 @@ fn follow(open: &mut BTreeMap<String, String>, line: &str) {
     let call = line.split_once("\"call\":\"").and_then(|(_, rest)| rest.split_once('"'));
     match call {
         Some((call, _)) if is("decision") => {
-            open.insert(call.to_owned(), line.to_owned());
+            open.insert(call.to_owned(), (line.to_owned(), offset));
         }
         Some((call, _)) if is("outcome") => {
             open.remove(call);
@@ -86,11 +148,12 @@ fn follow(open: &mut BTreeMap<String, String>, line: &str) {
 }
 
 impl Left {
-    fn read(line: &str) -> Option<Self> {
+    fn read(line: &str, offset: u64) -> Option<Self> {
         let line: Value = serde_json::from_str(line).ok()?;
         let word = |name: &str| line.get(name).and_then(Value::as_str);
         Some(Self {
             call: word("call")?.to_owned(),
+            place: Place { n: line.get("n")?.as_u64()?, offset },
             caller: Caller::new(word("tenant")?, word("subject")?),
             ruling: word("ruling")?.to_owned(),
             reads: word("effect") == Some(Effect::Read.as_str()),

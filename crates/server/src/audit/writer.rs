@@ -12,6 +12,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use toolcrib::config::{AuditSettings, LogLevel};
 
 use super::book::Book;
+use super::left::Left;
 use crate::telemetry::log;
 
 /// Decisions that wait to be written; who comes then waits to be let in.
@@ -64,9 +65,10 @@ struct Shared {
 }
 
 impl Writer {
-    pub(super) fn start(settings: &AuditSettings) -> Result<Self, Fault> {
+    /// And the decisions that a process before left without an end.
+    pub(super) fn start(settings: &AuditSettings) -> Result<(Self, Vec<Left>), Fault> {
         let path = &settings.file;
-        let mut book = Book::open(path, settings.rotate)?;
+        let (mut book, left) = Book::open(path, settings.rotate)?;
         let (words, waiting) = channel();
         let shared = Arc::<Shared>::default();
         // What there is to know of the disk is known before anybody calls.
@@ -76,7 +78,7 @@ impl Writer {
         thread
             .spawn(move || work(&waiting, book, &of_thread))
             .map_err(|source| Fault::File { path: path.clone(), source: Arc::new(source) })?;
-        Ok(Self { words, room: Arc::new(Semaphore::new(WAITING)), shared })
+        Ok((Self { words, room: Arc::new(Semaphore::new(WAITING)), shared }, left))
     }
 
     /// Writes a record and waits until it is on the disk. If that fails, it is not written.
