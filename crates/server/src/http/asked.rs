@@ -68,7 +68,7 @@ impl Asked {
         match profile {
             None => Ok(live.crib().clone()),
             Some(name) => live.view(name).ok_or_else(|| {
-                let detail = format!("the configuration has no profile `{name}`");
+                let detail = format!("the configuration does not name `{name}`");
                 Problem::new(Kind::UnknownProfile, detail)
             }),
         }

@@ -118,11 +118,12 @@ fn work_of(asked: &Asked, body: CallsBody) -> Result<Work, Problem> {
     let (crib, plan, profile) = match (&body.plan, body.profile) {
         (Some(id), profile) => {
             let pinned = asked.house.plans.get(id, &asked.caller).ok_or_else(|| {
-                let detail = "there is no such plan any more: make one with `/v1/plan`";
+                let detail =
+                    "nobody has used it for an hour, or it never was: make one with `/v1/plan`";
                 Problem::new(Kind::UnknownPlan, detail)
             })?;
             if profile.is_some() && profile != pinned.profile {
-                let detail = "the plan was made under another profile: leave `profile` out";
+                let detail = "leave `profile` out";
                 return Err(Problem::new(Kind::OtherProfile, detail));
             }
             (asked.crib(pinned.profile.as_deref())?, pinned.plan, pinned.profile)
@@ -202,7 +203,7 @@ async fn begin(asked: &Asked, key: &OnceKey, work: &Work) -> Result<Option<Reply
         Begun::Unknown => Err(lost()),
         Begun::Running => {
             let wait = HeaderValue::from_static("1");
-            let detail = "the first request with this key is not done yet: ask again";
+            let detail = "ask again once it is done";
             Err(Problem::new(Kind::KeyInUse, detail).with(header::RETRY_AFTER, wait))
         }
         Begun::Conflict => {

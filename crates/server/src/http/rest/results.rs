@@ -16,7 +16,7 @@ pub(crate) fn read(asked: Asked) -> Answered {
         let handle = ResultHandle(asked.segment().to_owned());
         let kept = asked.house.live.crib().result(&asked.caller, &handle).await;
         let content = kept.ok_or_else(|| {
-            Problem::new(Kind::UnknownResult, "there is no such result: it may be too old")
+            Problem::new(Kind::UnknownResult, "it may be too old, or another caller's")
         })?;
         let query = &asked.query;
         let limit = query.number("limit", DEFAULT_PIECE);

@@ -40,7 +40,7 @@ pub(crate) fn reload(asked: Asked) -> Answered {
         let loaded = crib.reload(&SourceId::new(id)).await;
         let state = crib.sources().into_iter().find(|source| source.id.as_str() == id);
         let (Some(loaded), Some(state)) = (loaded, state) else {
-            let detail = "the configuration has no such source: `/v1/sources` lists them";
+            let detail = "`/v1/sources` lists those of the configuration";
             return Err(Problem::new(Kind::UnknownSource, detail));
         };
         Ok(reply(&json!({ "loaded": loaded, "source": state })))

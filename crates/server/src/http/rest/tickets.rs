@@ -287,5 +287,9 @@ fn refused(error: &TicketError) -> Problem {
             Kind::Unavailable
         }
     };
+    if matches!(error, TicketError::Unknown) {
+        // The rest of its words is the title.
+        return Problem::new(kind, "list the open ones, or make the call again");
+    }
     Problem::new(kind, error.to_string())
 }

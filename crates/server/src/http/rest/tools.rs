@@ -131,7 +131,7 @@ impl Known {
 /// One text for what is not there and for what is denied.
 fn unknown(name: &str) -> Problem {
     let shown: String = name.chars().take(80).collect();
-    let detail = format!("there is no tool `{shown}`: `/v1/tools` lists what is there");
+    let detail = format!("`/v1/tools` lists what is there, and `{shown}` is not among it");
     Problem::new(Kind::UnknownTool, detail)
 }
 

@@ -140,6 +140,26 @@ fn a_route_that_is_not_there_is_told_apart_from_a_wrong_method() {
 }
 
 #[test]
+fn the_detail_of_what_is_not_there_does_not_repeat_the_title() {
+    let serving = Serving::start(&[]);
+    let calls = |rest: &str| format!("{{\"calls\": [{{\"name\": \"uuid_new\"}}]{rest}}}");
+    for (method, path, body, title) in [
+        ("GET", "/v1/tickets/t_0", String::new(), "There is no such ticket"),
+        ("POST", "/v1/tickets/t_0", r#"{"decision": "deny"}"#.into(), "There is no such ticket"),
+        ("GET", "/v1/tools/nothing", String::new(), "There is no such tool"),
+        ("GET", "/v1/tools?profile=x", String::new(), "There is no such profile"),
+        ("GET", "/v1/results/r_0", String::new(), "There is no such result"),
+        ("POST", "/v1/calls", calls(r#", "plan": "p""#), "There is no such plan"),
+        ("POST", "/v1/sources/x/reload", "{}".into(), "There is no such source"),
+    ] {
+        let problem = serving.ask(method, path, &body).json();
+        assert_eq!(problem["title"], title, "{path}: {problem}");
+        let detail = problem["detail"].as_str().unwrap();
+        assert!(!detail.contains("there is no") && !detail.contains("no such"), "{detail}");
+    }
+}
+
+#[test]
 fn head_answers_as_get_does_without_the_body() {
     let serving = Serving::start_in(with_a_profile(), &[]);
     let lines = |answer: &Answer| {

@@ -120,7 +120,8 @@ fn sources_are_told_and_loaded_again() {
     let ran = ask(&serving, &["sources", "reload", "basics", "--json"]);
     assert_eq!(ran.json()["loaded"], true, "{ran:?}");
     let ran = ask(&serving, &["sources", "reload", "nothing"]);
-    assert!(ran.code == 2 && ran.err.contains("no such source"), "{ran:?}");
+    let told = "error: There is no such source: `/v1/sources` lists those of the configuration\n";
+    assert_eq!((ran.code, ran.err.as_str()), (2, told));
 }
 
 #[test]
