@@ -1,6 +1,7 @@
 //! What the door needs of a crib; whoever may name the engine implements it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use toolcrib_core::{
     BatchOptions, BoxFuture, Call, Caller, Decision, Fields, Following, Inquiry, Kind, LedgerError,
@@ -102,6 +103,9 @@ pub trait House: Send + Sync + 'static {
     /// What the only source of a profile says of itself, where the door is to look as if it were
     /// that one's.
     fn sole(&self, profile: Option<&str>) -> Option<Arc<Said>>;
+
+    /// A session of an older client over HTTP is over; `revision`: which it had asked for.
+    fn session_ended(&self, _revision: &str, _lasted: Duration) {}
 }
 
 /// A question about something that is no tool.

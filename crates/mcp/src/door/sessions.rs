@@ -19,6 +19,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{SessionId, SessionManager as _};
+use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use toolcrib_core::{Caller, LogLevel};
@@ -255,7 +256,7 @@ impl Sessions {
 
     /// Forgets those that nobody came back to, and those that are too old; `true`: there are none any more.
     async fn forget(&self) -> bool {
-        let over: Vec<SessionId> = {
+        let (over, awake) = {
             let All { known, vigils } = &mut *self.all();
             let over = known.extract_if(|id, session| {
                 let vigil = vigils.get(id);
@@ -263,10 +264,12 @@ impl Sessions {
                 heard.is_some_and(|heard| heard.elapsed() >= self.life)
                     || (session.is_older(self.longest) && !session.works(vigil))
             });
-            let over: Vec<_> = over.map(|(id, _)| id).collect();
-            over.into_iter().filter(|id| vigils.remove(id).is_some()).collect()
+            let (ids, over): (Vec<_>, Vec<_>) = over.unzip();
+            let awake = ids.into_iter().filter(|id| vigils.remove(id).is_some());
+            (over, awake.collect::<Vec<SessionId>>())
         };
-        for id in over {
+        self.tell(over);
+        for id in awake {
             // It may have ended by itself meanwhile.
             let _ = self.local.close_session(&id).await;
         }
@@ -293,9 +296,19 @@ impl Sessions {
             }
             State::Asleep(_) => true,
             State::Awake => {
-                all.known.remove(id);
-                all.vigils.remove(id);
+                let over = all.remove(id);
+                drop(all);
+                self.tell(over);
                 false
+            }
+        }
+    }
+
+    /// Tells the house of those that are over: after the lock is given back, as others wait for it.
+    fn tell(&self, over: impl IntoIterator<Item = Session>) {
+        for session in over {
+            if let Some((revision, began)) = session.revision().zip(session.began) {
+                self.house.session_ended(&revision, began.elapsed());
             }
         }
     }
@@ -312,7 +325,20 @@ impl Sessions {
     }
 }
 
+impl All {
+    fn remove(&mut self, id: &str) -> Option<Session> {
+        self.vigils.remove(id);
+        self.known.remove(id)
+    }
+}
+
 impl Session {
+    /// Which one its client asked for; `None`: it was not greeted yet.
+    fn revision(&self) -> Option<String> {
+        let greeting: Value = serde_json::from_str(&self.greeting).ok()?;
+        Some(greeting.get("protocolVersion")?.as_str()?.to_owned())
+    }
+
     /// When something was heard of it last; `None`: somebody is there.
     fn heard_of(&self, vigil: Option<&Arc<Vigil>>) -> Option<Instant> {
         let used = match self.state {

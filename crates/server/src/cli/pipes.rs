@@ -66,7 +66,8 @@ pub(super) fn mcp(global: &Global, output: &Output, file: Option<&PathBuf>) -> R
         let decides = near.is_some().then_some(DECIDES);
         let request = file.checked.bounds.json();
         let settings = DoorSettings { request, traced, decides, ..DoorSettings::default() };
-        let door = Door::new(Arc::new(Shown(live)), settings);
+        let shown = Shown { live, telemetry: Arc::clone(&telemetry) };
+        let door = Door::new(Arc::new(shown), settings);
         let sent = CancellationToken::new();
         let sending = export::export(Arc::clone(&telemetry), None, sent.clone());
         let sending = tokio::spawn(sending);

@@ -69,7 +69,8 @@ impl House {
             task_life: bounds.task_life,
             ..DoorSettings::default()
         };
-        let door = Door::new(Arc::new(Shown(Arc::clone(&live))), settings);
+        let shown = Shown { live: Arc::clone(&live), telemetry: Arc::clone(&telemetry) };
+        let door = Door::new(Arc::new(shown), settings);
         let replies = Replies(live.crib().clone());
         Self {
             live,

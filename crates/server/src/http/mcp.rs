@@ -5,6 +5,7 @@ mod operation;
 mod watched;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::request::Parts;
 use http::{HeaderValue, Method, Request};
@@ -24,7 +25,8 @@ use super::keys::lacking;
 use super::problem::Problem;
 use super::rest::tickets::{decides, enters, recorded};
 use super::routes::Answered;
-use operation::Operation;
+use crate::telemetry::Telemetry;
+use operation::{Operation, REVISIONS};
 use watched::Watched;
 
 pub(crate) fn enter(asked: Asked) -> Answered {
@@ -89,7 +91,10 @@ fn further(asked: &Asked, profile: Option<&str>) -> Result<(), Problem> {
 }
 
 /// The crib of a file as the door wants it.
-pub(crate) struct Shown(pub(crate) Arc<Live>);
+pub(crate) struct Shown {
+    pub(crate) live: Arc<Live>,
+    pub(crate) telemetry: Arc<Telemetry>,
+}
 
 /// What holds for a profile that is gone meanwhile.
 struct Gone;
@@ -106,11 +111,11 @@ impl Policy for Gone {
 
 impl Shown {
     fn crib(&self, profile: Option<&str>) -> Crib {
-        let all = self.0.crib();
+        let all = self.live.crib();
         match profile {
             None => all.clone(),
             Some(name) => self
-                .0
+                .live
                 .view(name)
                 .unwrap_or_else(|| all.under(Arc::new(Gone), CribLimits::default())),
         }
@@ -119,7 +124,7 @@ impl Shown {
 
 impl House for Shown {
     fn has_profile(&self, _caller: &Caller, profile: &str) -> bool {
-        self.0.view(profile).is_some()
+        self.live.view(profile).is_some()
     }
 
     fn plan(
@@ -192,7 +197,7 @@ impl House for Shown {
     }
 
     fn changed(&self) -> BoxFuture<'static, ()> {
-        self.0.crib().changed()
+        self.live.crib().changed()
     }
 
     fn offers(&self, caller: &Caller, profile: Option<&str>, kind: Kind) -> Vec<Arc<Fields>> {
@@ -204,8 +209,8 @@ impl House for Shown {
 
     fn offers_changed(&self, kind: Kind) -> BoxFuture<'static, ()> {
         match kind {
-            Kind::Prompt => self.0.crib().prompts_changed(),
-            Kind::Resource | Kind::Template => self.0.crib().resources_changed(),
+            Kind::Prompt => self.live.crib().prompts_changed(),
+            Kind::Resource | Kind::Template => self.live.crib().resources_changed(),
         }
     }
 
@@ -215,8 +220,8 @@ impl House for Shown {
 
     fn lines(&self, visitor: Visitor, profile: Option<&str>) -> Option<Following> {
         match profile {
-            None => self.0.crib().lines(visitor),
-            Some(name) => self.0.view(name)?.lines(visitor),
+            None => self.live.crib().lines(visitor),
+            Some(name) => self.live.view(name)?.lines(visitor),
         }
     }
 
@@ -238,5 +243,9 @@ impl House for Shown {
 
     fn sole(&self, profile: Option<&str>) -> Option<Arc<Said>> {
         self.crib(profile).sole()
+    }
+    fn session_ended(&self, revision: &str, lasted: Duration) {
+        let revision = REVISIONS.into_iter().find(|known| *known == revision);
+        self.telemetry.figures.operations.session_ended(revision, lasted);
     }
 }

@@ -22,6 +22,8 @@ const MOST: usize = 2000;
 pub(crate) struct Operations {
     served: Mutex<Rows<Served>>,
     asked: Mutex<Rows<Labels>>,
+    /// By revision.
+    sessions: Mutex<Rows<Option<&'static str>>>,
 }
 
 type Labels = Vec<(&'static str, String)>;
@@ -109,18 +111,28 @@ impl Served {
             labels.push(("gen_ai.operation.name", "execute_tool".to_owned()));
         }
         labels.extend(self.tool.as_ref().map(|tool| ("gen_ai.tool.name", tool.to_string())));
-        labels.extend(self.revision.map(|own| ("mcp.protocol.version", own.to_owned())));
-        labels.push(("network.transport", "tcp".to_owned()));
-        labels.push(("network.protocol.name", "http".to_owned()));
+        labels.extend(over_http(self.revision));
         labels.extend(self.failure.into_iter().flat_map(Failure::labels));
         labels
     }
+}
+
+/// Which revision was spoken, and over what.
+fn over_http(revision: Option<&str>) -> Labels {
+    let revision = revision.map(|own| ("mcp.protocol.version", own.to_owned()));
+    let network = [("network.transport", "tcp"), ("network.protocol.name", "http")];
+    revision.into_iter().chain(network.map(|(name, own)| (name, own.to_owned()))).collect()
 }
 
 impl Operations {
     pub(crate) fn served(&self, served: Served, took: Duration) {
         let nameless = |served: &Served| Served { tool: None, ..served.clone() };
         add(&self.served, served, nameless, took);
+    }
+
+    /// A session of an older client is over.
+    pub(crate) fn session_ended(&self, revision: Option<&'static str>, lasted: Duration) {
+        add(&self.sessions, revision, |revision| *revision, lasted);
     }
 
     /// An errand to a server of MCP; there is one for each request whose trace is recorded.
@@ -143,14 +155,17 @@ impl Operations {
         add(&self.asked, labels, nameless, errand.took);
     }
 
-    pub(super) fn families(&self) -> [Family; 2] {
+    pub(super) fn families(&self) -> [Family; 3] {
         let about = "How long operations took that clients of MCP asked for.";
         let mut served = Family::histogram("mcp.server.operation.duration", about);
         push(&mut served, &self.served, Served::labels);
         let about = "How long operations took that were asked of servers of MCP.";
         let mut asked = Family::histogram("mcp.client.operation.duration", about);
         push(&mut asked, &self.asked, Clone::clone);
-        [served, asked]
+        let about = "How long sessions of older clients of MCP lasted.";
+        let mut sessions = Family::histogram("mcp.server.session.duration", about);
+        push(&mut sessions, &self.sessions, |revision| over_http(*revision));
+        [served, asked, sessions]
     }
 }
 
@@ -195,7 +210,7 @@ mod tests {
             operations.served(served(format!("tool{number}"), -32_602), Duration::ZERO);
         }
         operations.served(served("other".to_owned(), 7), Duration::ZERO);
-        let [family, _] = operations.families();
+        let [family, ..] = operations.families();
         assert_eq!(family.points.len(), MOST + 2);
         let rest = family
             .points

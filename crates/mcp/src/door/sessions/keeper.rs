@@ -183,9 +183,8 @@ impl SessionStore for Sessions {
         'b: 'c,
         Self: 'c,
     {
-        let mut all = self.all();
-        all.known.remove(id);
-        all.vigils.remove(id);
+        let over = self.all().remove(id);
+        self.tell(over);
         Box::pin(std::future::ready(Ok(())))
     }
 }

@@ -43,7 +43,7 @@ const METHODS: [&str; 19] = [
 const LISTENS: &str = "subscriptions/listen";
 /// A method that is none of the protocol.
 const OTHER: &str = "_OTHER";
-const REVISIONS: [&str; 4] = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
+pub(super) const REVISIONS: [&str; 4] = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
 
 /// An operation under way. It is over when it is dropped.
 pub(super) struct Operation {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::listener::{Heard, Listener};
 use super::mcp::post;
-use super::support::{Answer, Serving, eventually};
+use super::support::{Answer, Serving, bearer, eventually, head};
 use super::traces::{PARENT, TRACE, echo, spans};
 use crate::process::Folder;
 
@@ -209,4 +209,21 @@ fn operations_are_counted_by_what_the_conventions_name() {
                      toolcrib_source=\"e\"} 1\n";
         assert_eq!(figures.contains(asked), is_traced, "{figures}");
     }
+}
+
+#[test]
+fn a_session_is_counted_once_it_is_over() {
+    let serving = serving("");
+    let figure = "mcp_server_session_duration_seconds_count";
+    let figures = || serving.ask("GET", "/metrics", "").body;
+    let [session, stays] = [in_session(&serving), in_session(&serving)];
+    assert!(session != stays && !figures().contains(figure));
+    let token = bearer(&serving.token);
+    let lines = [token.as_str(), session.as_str(), OLDER];
+    assert!(serving.send(&head("DELETE", "/mcp", &serving, &lines), "").status < 300);
+    let counted = format!(
+        "{figure}{{mcp_protocol_version=\"2025-11-25\",network_transport=\"tcp\",\
+         network_protocol_name=\"http\"}} 1\n"
+    );
+    assert!(eventually(|| figures().contains(&counted)), "{}", figures());
 }
