@@ -36,6 +36,7 @@ mod room;
 mod running;
 mod screen;
 mod seal;
+mod served;
 mod sessions;
 mod settings;
 mod short;
@@ -58,6 +59,7 @@ pub use http::{Guest, Porch};
 #[cfg(feature = "fuzz")]
 pub(crate) use plain::means_one_thing;
 use room::Room;
+pub use served::{Served, Unserved};
 use sessions::Sessions;
 pub use settings::DoorSettings;
 pub use stdio::StdioError;

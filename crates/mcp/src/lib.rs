@@ -48,7 +48,9 @@ mod tool;
 mod upstream;
 mod written;
 
-pub use door::{Asking, Claim, Door, DoorSettings, Guest, House, Porch, StdioError};
+pub use door::{
+    Asking, Claim, Door, DoorSettings, Guest, House, Porch, Served, StdioError, Unserved,
+};
 pub use oauth::{Answer, Login, LoginError, OAuthError, login};
 pub use pipes::reads_for_its_calls;
 pub use settings::{

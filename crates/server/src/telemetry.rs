@@ -23,7 +23,7 @@ use toolcrib::{
 };
 
 pub(crate) use figures::Figures;
-pub(crate) use operations::{Failure, Served, Told};
+pub(crate) use operations::{Failure, Served, Told, Transport};
 pub(crate) use recent::{Recent, cut};
 pub(crate) use spans::{Span, Spans};
 

@@ -18,6 +18,7 @@ use serde_json::Value;
 use super::desk::Desk;
 use super::following::Ahead;
 use super::room::{Entrance, Room};
+use super::served::Operation;
 
 /// Goes with the request to the handler, which takes out what is followed.
 #[derive(Clone)]
@@ -48,7 +49,7 @@ pub(super) fn wanted(message: &Value) -> Option<SubscriptionFilter> {
     SubscriptionFilter::deserialize(wanted).ok()
 }
 
-/// A desk at a pipe that begins to follow in time.
+/// A desk at a pipe that begins to follow in time, and tells what comes of requests.
 pub(super) struct Attentive(pub(super) Desk);
 
 impl Service<RoleServer> for Attentive {
@@ -66,7 +67,13 @@ impl Service<RoleServer> for Attentive {
                 () = context.ct.cancelled() => {}
             }
         }
-        self.0.handle_request(request, context).await
+        let operation = Operation::begin(&self.0.room, &request, &mut context);
+        let cancelled = context.ct.clone();
+        let answer = self.0.handle_request(request, context).await;
+        if let Some(operation) = operation.filter(|_| !cancelled.is_cancelled()) {
+            operation.answered(&answer);
+        }
+        answer
     }
 
     async fn handle_notification(

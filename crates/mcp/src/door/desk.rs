@@ -40,6 +40,7 @@ use super::once;
 use super::outgoing::{self, Out};
 use super::reading::{self, Reading};
 use super::room::{Entrance, Room};
+use super::served::Mark;
 use crate::calls::level;
 use crate::methods;
 
@@ -69,7 +70,8 @@ impl Desk {
     /// Who comes, as authentication said; without that there is no way in.
     pub(super) fn entrance(&self, extensions: &Extensions) -> Result<Entrance, ErrorData> {
         if let Some(entrance) = &self.entrance {
-            let trace = self.room.settings.traced.then(Trace::root);
+            let place = Mark::of(extensions).map(|mark| mark.trace);
+            let trace = place.unwrap_or_else(|| self.room.settings.traced.then(Trace::root));
             return Ok(Entrance { trace, ..entrance.clone() });
         }
         let parts = extensions.get::<http::request::Parts>();

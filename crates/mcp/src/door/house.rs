@@ -9,6 +9,8 @@ use toolcrib_core::{
     Visitor,
 };
 
+use super::served::Served;
+
 /// A crib as its MCP clients need it. Every call that comes in by the door runs through `run` or
 /// `redeem`, which must pass the gate.
 ///
@@ -103,6 +105,9 @@ pub trait House: Send + Sync + 'static {
     /// What the only source of a profile says of itself, where the door is to look as if it were
     /// that one's.
     fn sole(&self, profile: Option<&str>) -> Option<Arc<Said>>;
+
+    /// What a client at a pipe asked for is over.
+    fn served(&self, _: &Served) {}
 
     /// A session of an older client over HTTP is over; `revision`: which it had asked for.
     fn session_ended(&self, _revision: &str, _lasted: Duration) {}

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use super::client::Client;
 use super::line::Line;
 use super::room::Room;
+use super::served::Mark;
 use crate::said::Said;
 
 /// A result, or questions instead of one.
@@ -42,7 +43,12 @@ pub(super) fn called(
     line: &Line,
     answer: Answer,
 ) -> Result<CallToolResponse, ErrorData> {
-    let result = |whole| {
+    let result = |whole: Value| {
+        let has_failed = whole.get("isError").and_then(Value::as_bool).unwrap_or_default();
+        let context = line.context.as_ref().filter(|_| has_failed);
+        if let Some(mark) = context.and_then(|context| Mark::of(&context.extensions)) {
+            mark.fails();
+        }
         typed::<CallToolResult>(room, line, whole, no_result).map(CallToolResponse::Complete)
     };
     match answer {

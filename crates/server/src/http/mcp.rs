@@ -13,7 +13,7 @@ use http_body_util::BodyExt;
 use serde_json::Value;
 use toolcrib::auth::{Reach, Resource, needed, reach};
 use toolcrib::config::Live;
-use toolcrib::mcp::{Asking, Claim, Guest, House};
+use toolcrib::mcp::{Asking, Claim, Guest, House, Served, Unserved};
 use toolcrib::{
     BatchOptions, BoxFuture, Call, Caller, Crib, CribLimits, Fields, Following, Intent, Kind,
     LedgerError, Parked, Plan, PlanError, Policy, Redemption, Report, Response, Run, Said,
@@ -25,7 +25,7 @@ use super::keys::lacking;
 use super::problem::Problem;
 use super::rest::tickets::{decides, enters, recorded};
 use super::routes::Answered;
-use crate::telemetry::Telemetry;
+use crate::telemetry::{Failure, Span, Telemetry, Told, Transport, cut};
 use operation::{Operation, REVISIONS};
 use watched::Watched;
 
@@ -244,6 +244,23 @@ impl House for Shown {
     fn sole(&self, profile: Option<&str>) -> Option<Arc<Said>> {
         self.crib(profile).sole()
     }
+    fn served(&self, served: &Served) {
+        let Served { method, name, id, revision, trace, took, failure } = served;
+        let asked = (method.as_str(), name.as_deref(), revision.as_deref());
+        let mut told = operation::served(&self.live, asked, Transport::Pipe);
+        told.failure = failure.map(|failure| match failure {
+            Unserved::Code(code) => Failure::Code(code),
+            Unserved::Tool => Failure::Tool,
+            Unserved::Cancelled => Failure::Cancelled,
+        });
+        if let (Some(spans), Some(trace)) = (&self.telemetry.spans, *trace) {
+            let (id, name) = (Some(cut(id)), name.as_deref().map(cut));
+            let beside = Told { id, name, ..Told::of(trace) };
+            spans.add(|| Span::of_operation(&told, &beside, *took));
+        }
+        self.telemetry.figures.operations.served(told, *took);
+    }
+
     fn session_ended(&self, revision: &str, lasted: Duration) {
         let revision = REVISIONS.into_iter().find(|known| *known == revision);
         self.telemetry.figures.operations.session_ended(revision, lasted);

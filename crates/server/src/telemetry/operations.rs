@@ -35,7 +35,25 @@ pub(crate) struct Served {
     /// A tool that is there.
     pub(crate) tool: Option<ToolName>,
     pub(crate) revision: Option<&'static str>,
+    pub(crate) over: Transport,
     pub(crate) failure: Option<Failure>,
+}
+
+/// What a client speaks over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Transport {
+    Http,
+    Pipe,
+}
+
+impl Transport {
+    /// The `network.transport` and the `network.protocol.name`.
+    pub(crate) fn words(self) -> (&'static str, Option<&'static str>) {
+        match self {
+            Self::Http => ("tcp", Some("http")),
+            Self::Pipe => ("pipe", None),
+        }
+    }
 }
 
 /// What the span of such an operation says beside the figure.
@@ -43,7 +61,7 @@ pub(crate) struct Told {
     pub(crate) trace: Trace,
     /// What others wrote beside that place.
     pub(crate) state: Option<TraceState>,
-    /// The request that carried it, where its client says that it belongs elsewhere.
+    /// The request over HTTP that carried it, where its client says that it belongs elsewhere.
     pub(crate) carrier: Option<Trace>,
     pub(crate) id: Option<String>,
     /// As the client wrote it.
@@ -93,6 +111,11 @@ impl Failure {
 }
 
 impl Told {
+    /// What stands there itself.
+    pub(crate) fn of(trace: Trace) -> Self {
+        Self { trace, state: None, carrier: None, id: None, name: None, session: None }
+    }
+
     /// `said`: where its client says that it stands; `carrier`: the request that it came with,
     /// which may carry it for somebody else.
     pub(crate) fn at(carrier: Trace, said: Option<Trace>) -> Self {
@@ -100,7 +123,7 @@ impl Told {
             Some(said) => (said.child(), Some(carrier)),
             None => (carrier.child(), None),
         };
-        Self { trace, state: None, carrier, id: None, name: None, session: None }
+        Self { carrier, ..Self::of(trace) }
     }
 }
 
@@ -111,17 +134,19 @@ impl Served {
             labels.push(("gen_ai.operation.name", "execute_tool".to_owned()));
         }
         labels.extend(self.tool.as_ref().map(|tool| ("gen_ai.tool.name", tool.to_string())));
-        labels.extend(over_http(self.revision));
+        labels.extend(spoken(self.revision, self.over));
         labels.extend(self.failure.into_iter().flat_map(Failure::labels));
         labels
     }
 }
 
 /// Which revision was spoken, and over what.
-fn over_http(revision: Option<&str>) -> Labels {
+fn spoken(revision: Option<&str>, over: Transport) -> Labels {
+    let (transport, protocol) = over.words();
     let revision = revision.map(|own| ("mcp.protocol.version", own.to_owned()));
-    let network = [("network.transport", "tcp"), ("network.protocol.name", "http")];
-    revision.into_iter().chain(network.map(|(name, own)| (name, own.to_owned()))).collect()
+    let protocol = protocol.map(|own| ("network.protocol.name", own.to_owned()));
+    let transport = ("network.transport", transport.to_owned());
+    revision.into_iter().chain([transport]).chain(protocol).collect()
 }
 
 impl Operations {
@@ -164,7 +189,7 @@ impl Operations {
         push(&mut asked, &self.asked, Clone::clone);
         let about = "How long sessions of older clients of MCP lasted.";
         let mut sessions = Family::histogram("mcp.server.session.duration", about);
-        push(&mut sessions, &self.sessions, |revision| over_http(*revision));
+        push(&mut sessions, &self.sessions, |revision| spoken(*revision, Transport::Http));
         [served, asked, sessions]
     }
 }
@@ -204,6 +229,7 @@ mod tests {
             method: "tools/call",
             tool: ToolName::new(name).ok(),
             revision: None,
+            over: Transport::Http,
             failure: Some(Failure::Code(code)),
         };
         for number in 0..=MOST {

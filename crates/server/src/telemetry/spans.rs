@@ -137,7 +137,8 @@ impl Span {
 
     /// `{method} {target}`, of what a client of MCP asks for.
     pub(crate) fn of_operation(served: &Served, told: &Told, took: Duration) -> Option<Self> {
-        let Served { method, tool, revision, failure } = served;
+        let Served { method, tool, revision, over, failure } = served;
+        let (transport, protocol) = over.words();
         let name = match tool {
             Some(target) => format!("{method} {target}"),
             None => (*method).to_owned(),
@@ -151,8 +152,8 @@ impl Span {
             ("gen_ai.tool.name", json!(named("tools/call"))),
             ("gen_ai.prompt.name", json!(named("prompts/get"))),
             ("jsonrpc.request.id", json!(told.id)),
-            ("network.transport", json!("tcp")),
-            ("network.protocol.name", json!("http")),
+            ("network.transport", json!(transport)),
+            ("network.protocol.name", json!(protocol)),
             ("error.type", json!(failure.map(Failure::word))),
             ("rpc.response.status_code", json!(failure.and_then(Failure::code))),
         ];

@@ -12,11 +12,12 @@ use http::{HeaderMap, Method};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
-use toolcrib::{ToolName, Trace, TraceState};
+use toolcrib::config::Live;
+use toolcrib::{Trace, TraceState};
 
 use crate::http::asked::Asked;
 use crate::http::house::House;
-use crate::telemetry::{Failure, Served, Span, Told, cut};
+use crate::telemetry::{Failure, Served, Span, Told, Transport, cut};
 
 /// Of the protocol in all revisions; what listens for ever is none that takes its time.
 const METHODS: [&str; 19] = [
@@ -95,12 +96,9 @@ impl Operation {
         if method == LISTENS {
             return None;
         }
-        let method = METHODS.into_iter().find(|known| *known == method).unwrap_or(OTHER);
-        let called = name.as_deref().filter(|_| method == "tools/call");
-        let tool = called.and_then(|name| tool(&house, name));
         let revision = sent(asked, "mcp-protocol-version");
-        let revision = REVISIONS.into_iter().find(|known| Some(*known) == revision);
-        let served = Served { method, tool, revision, failure: None };
+        let asked = (&*method, name.as_deref(), revision);
+        let served = served(&house.live, asked, Transport::Http);
         let told = told.map(Box::new);
         Some(Self { house, began: Instant::now(), served, told, answered: false, status: None })
     }
@@ -164,9 +162,18 @@ fn read(asked: &Asked) -> Option<(Words<'_>, Option<Told>)> {
     Some(((method, name), told))
 }
 
-/// A tool that some caller may have: what is no tool's is anybody's.
-fn tool(house: &House, name: &str) -> Option<ToolName> {
-    Some(house.live.crib().catalog().get(name)?.spec.name.clone())
+/// In words of which there are few. A tool is one that some caller may have: what is no tool's is
+/// anybody's.
+pub(super) fn served(
+    live: &Live,
+    (method, name, revision): (&str, Option<&str>, Option<&str>),
+    over: Transport,
+) -> Served {
+    let method = METHODS.into_iter().find(|known| *known == method).unwrap_or(OTHER);
+    let called = name.filter(|_| method == "tools/call");
+    let tool = called.and_then(|name| Some(live.crib().catalog().get(name)?.spec.name.clone()));
+    let revision = REVISIONS.into_iter().find(|known| Some(*known) == revision);
+    Served { method, tool, revision, over, failure: None }
 }
 
 fn session(headers: &HeaderMap) -> Option<String> {

@@ -8,12 +8,12 @@ use super::listener::{Heard, Listener};
 use super::mcp::post;
 use super::support::{Answer, Serving, bearer, eventually, head};
 use super::traces::{PARENT, TRACE, echo, spans};
-use crate::process::Folder;
+use crate::process::{Folder, Piped};
 
 const MODERN: &str = "MCP-Protocol-Version: 2026-07-28";
 const OLDER: &str = "MCP-Protocol-Version: 2025-11-25";
 
-fn serving(telemetry: &str) -> Serving {
+fn folder(telemetry: &str) -> Folder {
     let folder = Folder::new();
     folder.write("echo.py", &echo());
     let file = format!(
@@ -21,7 +21,11 @@ fn serving(telemetry: &str) -> Serving {
          [[source]]\nid = \"e\"\nmcp = {{ command = [\"python3\", \"./echo.py\"], cwd = \".\" }}\n"
     );
     folder.write("crib.toml", &file);
-    let serving = Serving::start_in(folder, &[]);
+    folder
+}
+
+fn serving(telemetry: &str) -> Serving {
+    let serving = Serving::start_in(folder(telemetry), &[]);
     serving.hears("`e`: 1 tools");
     serving
 }
@@ -226,4 +230,38 @@ fn a_session_is_counted_once_it_is_over() {
          network_protocol_name=\"http\"}} 1\n"
     );
     assert!(eventually(|| figures().contains(&counted)), "{}", figures());
+}
+
+#[test]
+fn what_a_client_at_a_pipe_asks_for_is_an_operation_too() {
+    let collector = Listener::start(fine);
+    let folder = folder(&format!("[telemetry]\notlp = \"{}\"\n", collector.url));
+    let mut pipe = Piped::open(&folder, &["mcp", "crib.toml"]);
+    let mut say = |id: u64, method: &str, params: Value| {
+        let asked = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        serde_json::from_str::<Value>(&pipe.ask(&asked.to_string())).unwrap()
+    };
+    let client = json!({ "name": "t", "version": "1" });
+    let hello =
+        json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+    say(1, "initialize", hello);
+    let call = |expression: &str| json!({ "name": "calculate", "arguments": { "expression": expression } });
+    assert_eq!(say(2, "tools/call", call("6*7"))["result"]["isError"], false);
+    assert_eq!(say(3, "tools/call", call("1/0"))["result"]["isError"], true);
+    assert_eq!(say(4, "canary/canary", json!({}))["error"]["code"], -32601);
+    assert_eq!(pipe.hang_up(), (Some(0), vec![]));
+    let spans = spans(&collector);
+    let told = |id: &str| {
+        let mut said = said(by_id(&spans, id));
+        assert_eq!(said.remove("network.transport").as_deref(), Some("pipe"), "{said:?}");
+        assert_eq!(said.remove("mcp.protocol.version").as_deref(), Some("2025-11-25"));
+        said.remove("jsonrpc.request.id");
+        said.into_iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>()
+    };
+    let of_call = ["gen_ai.operation.name=execute_tool", "gen_ai.tool.name=calculate"];
+    assert_eq!(told("2"), [&of_call[..], &["mcp.method.name=tools/call"]].concat());
+    let failed = ["error.type=tool_error"];
+    assert_eq!(told("3"), [&failed[..], &of_call, &["mcp.method.name=tools/call"]].concat());
+    let none = ["error.type=-32601", "mcp.method.name=_OTHER", "rpc.response.status_code=-32601"];
+    assert_eq!(told("4"), none);
 }

@@ -354,7 +354,10 @@ fn a_client_at_a_pipe_is_traced_as_well() {
     let spans = spans(&collector);
     let tool = spans.iter().rfind(|span| span["name"] == "execute_tool s__meta");
     let tool = tool.unwrap_or_else(|| unreachable!("{spans:?}"));
-    assert_eq!((&tool["traceId"], &tool["parentSpanId"]), (&json!(TRACE), &json!(PARENT)));
+    let asked = spans.iter().find(|span| span["spanId"] == tool["parentSpanId"]).unwrap();
+    assert_eq!((&asked["name"], &asked["kind"]), (&json!("tools/call s__meta"), &json!(2)));
+    assert_eq!((&asked["traceId"], &asked["parentSpanId"]), (&json!(TRACE), &json!(PARENT)));
+    assert_eq!(attribute(asked, "network.transport")["stringValue"], "pipe");
     let mut errands: Vec<_> = spans.iter().filter(|span| span["kind"] == 3).collect();
     errands.sort_by_key(|span| span["name"].as_str());
     let names: Vec<_> = errands.iter().map(|span| &span["name"]).collect();
