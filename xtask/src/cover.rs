@@ -1,7 +1,5 @@
 //! Few patterns for many names: those that are wanted, with little of what is not.
 
-/// Bytes that one pattern more has to save.
-const WORTH: u64 = 1024;
 /// A shorter beginning says nothing.
 const SHORTEST: usize = 6;
 
@@ -13,20 +11,21 @@ pub struct Weight {
 }
 
 /// Patterns (a name, or its beginning and `*`) that match every name of which something is wanted,
-/// and of the others so little that more patterns are not worth it. The names are in their order.
-pub fn cover(names: &[(&str, Weight)]) -> Vec<String> {
-    choose(names, 0).1
+/// and of the others so little that more patterns are not worth it: one more has to save `worth`
+/// bytes. The names are in their order.
+pub fn cover(names: &[(&str, Weight)], worth: u64) -> Vec<String> {
+    choose(names, 0, worth).1
 }
 
 /// The cost of the best choice for names that share their first `shared` letters, and the choice.
-fn choose(names: &[(&str, Weight)], shared: usize) -> (u64, Vec<String>) {
+fn choose(names: &[(&str, Weight)], shared: usize, worth: u64) -> (u64, Vec<String>) {
     let waste: u64 = names.iter().map(|(_, weight)| weight.all - weight.run).sum();
     let ([(first, _), ..], [.., (last, _)]) = (names, names) else { return (0, Vec::new()) };
     if names.iter().all(|(_, weight)| weight.run == 0) {
         return (0, Vec::new());
     }
     if names.len() == 1 {
-        return (WORTH + waste, vec![(*first).to_owned()]);
+        return (worth + waste, vec![(*first).to_owned()]);
     }
     // In their order, so that what the first and the last share is shared by all.
     let more = first.bytes().zip(last.bytes()).skip(shared).take_while(|(a, b)| a == b).count();
@@ -34,12 +33,12 @@ fn choose(names: &[(&str, Weight)], shared: usize) -> (u64, Vec<String>) {
     let next = |name: &str| name.as_bytes().get(shared).copied();
     let (mut cost, mut chosen) = (0, Vec::new());
     for part in names.chunk_by(|(a, _), (b, _)| next(a) == next(b)) {
-        let (more, patterns) = choose(part, shared);
+        let (more, patterns) = choose(part, shared, worth);
         cost += more;
         chosen.extend(patterns);
     }
-    if shared >= SHORTEST && WORTH + waste <= cost {
-        return (WORTH + waste, vec![format!("{}*", &first[..shared])]);
+    if shared >= SHORTEST && worth + waste <= cost {
+        return (worth + waste, vec![format!("{}*", &first[..shared])]);
     }
     (cost, chosen)
 }

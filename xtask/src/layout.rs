@@ -4,6 +4,8 @@
 //! A program of 70 MB executes 7 MB of its code when it starts and answers.
 //! The kernel maps what lies around each page that is touched, so that code which is spread over the
 //! whole file costs three times its size in memory.
+//! A call runs through 430 KiB of that; among what only a start needs, it lay on more pages than a
+//! processor has places for their addresses.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
@@ -12,12 +14,21 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
+use serde_json::Value;
 
 use crate::cover::{Weight, cover};
-use crate::machine::{cargo, program, root, say, target};
+use crate::machine::{cargo, output, program, root, say, target};
 use crate::report::{Report, finish};
 
 const SCRIPT: &str = "crates/server/link/start.ld";
+
+/// Calls of each tool by each client, to tell what belongs to calls from what belongs to a start.
+const OFTEN: u32 = 30;
+/// What runs once in so many answers belongs to calls: each way of a call is one in eight of them.
+const RARE: u64 = 16;
+/// Bytes that one pattern more has to save.
+const CALLS_WORTH: u64 = 64;
+const START_WORTH: u64 = 1024;
 
 pub(crate) fn run() -> ExitCode {
     let mut report = Report::default();
@@ -30,19 +41,17 @@ fn make() -> Result<()> {
     let _ = fs::remove_dir_all(&work);
     fs::create_dir_all(&work)?;
     let server = build(&work)?;
-    watch(&server, &work)?;
-    let mut executed = HashSet::new();
-    for entry in fs::read_dir(&work)? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|ending| ending == "calls") {
-            executed.extend(functions(&fs::read_to_string(&path)?, &server));
-        }
-    }
+    let once = watch(&server, &work.join("once"), 1)?;
+    let often = watch(&server, &work.join("often"), OFTEN)?;
+    let executed: HashSet<_> =
+        once.functions.keys().chain(often.functions.keys()).cloned().collect();
     ensure!(!executed.is_empty(), "valgrind saw no function of {}", server.display());
-    let (crates, found) = sections(&String::from_utf8_lossy(&fs::read(map())?), &executed);
+    let map = String::from_utf8_lossy(&fs::read(map())?).into_owned();
+    let (of_start, found) = sections(&map, &executed);
     ensure!(found * 10 > executed.len() * 9, "of {} functions the map has {found}", executed.len());
-    fs::write(root().join(SCRIPT), script(&crates))?;
-    say(&format!("{SCRIPT}: {} functions of {} crates", executed.len(), crates.len()));
+    let (of_calls, called) = sections(&map, &often.of_calls(&once));
+    fs::write(root().join(SCRIPT), script(&of_calls, &of_start))?;
+    say(&format!("{SCRIPT}: {} functions, {called} of them of calls", executed.len()));
     Ok(())
 }
 
@@ -65,8 +74,27 @@ fn map() -> PathBuf {
     target().join("release/toolcrib.map")
 }
 
-/// Has the load client start the server below valgrind and ask it once.
-fn watch(server: &Path, work: &Path) -> Result<()> {
+/// What was executed, and in how many answers.
+#[derive(Default)]
+struct Watched {
+    /// How often each function was called.
+    functions: HashMap<String, u64>,
+    answers: u64,
+}
+
+impl Watched {
+    /// The functions of calls: those that run more often where more is asked.
+    fn of_calls(&self, fewer: &Self) -> HashSet<String> {
+        let least = (self.answers.saturating_sub(fewer.answers) / RARE).max(1);
+        let before = |name: &str| fewer.functions.get(name).copied().unwrap_or_default();
+        let grew = |(name, calls): &(&String, &u64)| calls.saturating_sub(before(name)) >= least;
+        self.functions.iter().filter(grew).map(|(name, _)| name.clone()).collect()
+    }
+}
+
+/// Has the load client start the server below valgrind and ask it.
+fn watch(server: &Path, work: &Path, calls: u32) -> Result<Watched> {
+    fs::create_dir_all(work)?;
     let watched = work.join("watched");
     let valgrind = "valgrind --quiet --tool=callgrind --demangle=no";
     let (out, own) = (work.join("%p.calls"), server.display());
@@ -79,19 +107,38 @@ fn watch(server: &Path, work: &Path) -> Result<()> {
     let made = |name: &str| target().join("release").join(name);
     let mut client = program(made("toolcrib-load"));
     client.arg("usual").args([watched, made("examples/echo"), work.to_path_buf()]);
-    client.arg("--no-child");
-    finish(&mut client).context("the server below valgrind, which must be installed")
+    client.args(["--no-child", &format!("--calls={calls}")]);
+    let told = output(&mut client).context("the server below valgrind, which must be installed")?;
+    let told: Value = serde_json::from_str(&told)?;
+    let answers = told.get("answers").and_then(Value::as_u64).context("it counts no answers")?;
+    let mut seen = Watched { answers, ..Watched::default() };
+    for entry in fs::read_dir(work)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|ending| ending == "calls") {
+            count(&fs::read_to_string(&path)?, server, &mut seen.functions);
+        }
+    }
+    Ok(seen)
 }
 
-/// The names of the server's functions in what callgrind wrote, as the linker knows them.
+/// Adds how often each of the server's functions was called, by what callgrind wrote, under the name
+/// that the linker knows.
 ///
 /// A name is written once, with a number, and later told by its number:
 /// <https://valgrind.org/docs/manual/cl-format.html>.
-fn functions(calls: &str, server: &Path) -> HashSet<String> {
+fn count(text: &str, server: &Path, calls: &mut HashMap<String, u64>) {
     let (mut objects, mut names) = (HashMap::new(), HashMap::new());
-    let mut is_ours = false;
-    let mut found = HashSet::new();
-    for line in calls.lines() {
+    // The object that runs, that which is called, and what is called.
+    let (mut own, mut callee_in, mut callee) = ("", "", "");
+    for line in text.lines() {
+        if let Some(called) = line.strip_prefix("calls=") {
+            let times = called.split(' ').next().and_then(|times| times.parse().ok()).unwrap_or(0);
+            if Path::new(callee_in) == server {
+                *calls.entry(plain(callee)).or_default() += times;
+            }
+            callee_in = own;
+            continue;
+        }
         let Some((word, rest)) = line.split_once("=(") else { continue };
         let Some((number, name)) = rest.split_once(')') else { continue };
         let known = match word {
@@ -104,15 +151,21 @@ fn functions(calls: &str, server: &Path) -> HashSet<String> {
         }
         let name = known.get(number).copied().unwrap_or_default();
         match word {
-            "ob" => is_ours = Path::new(name) == server,
-            // A function that calls itself is told as `name'2` too.
-            "fn" if is_ours => {
-                found.insert(name.split('\'').next().unwrap_or(name).to_owned());
+            "ob" => (own, callee_in) = (name, name),
+            "cob" => callee_in = name,
+            "cfn" => callee = name,
+            // Nobody is seen to call the first of a thread.
+            _ if Path::new(own) == server => {
+                calls.entry(plain(name)).or_default();
             }
             _ => {}
         }
     }
-    found
+}
+
+/// A function that calls itself is told as `name'2` too.
+fn plain(name: &str) -> String {
+    name.split('\'').next().unwrap_or(name).to_owned()
 }
 
 type Sections = BTreeMap<String, BTreeMap<String, Weight>>;
@@ -183,18 +236,22 @@ fn lasting(section: &str) -> String {
     lasting + rest + if is_copy { ".llvm.*" } else { "" }
 }
 
-fn script(crates: &Sections) -> String {
+fn script(of_calls: &Sections, of_start: &Sections) -> String {
     let mut lines = vec![
-        "/* Made by `cargo xtask layout`: what a start and the usual calls execute, side by side."
+        "/* Made by `cargo xtask layout`: what the usual calls execute, side by side, and then what a"
             .to_owned(),
-        "   A name that is not there any more does no harm. */".to_owned(),
+        "   start does. A name that is not there any more does no harm. */".to_owned(),
         "SECTIONS {\n  .text : {".to_owned(),
     ];
-    for (name, sections) in crates {
-        let sections: Vec<_> = sections.iter().map(|(name, weight)| (&**name, *weight)).collect();
-        lines.push(format!("    *[.b]{name}[-.]*("));
-        lines.extend(cover(&sections).iter().map(|pattern| format!("      .text.{pattern}")));
-        lines.push("    )".to_owned());
+    for (crates, worth) in [(of_calls, CALLS_WORTH), (of_start, START_WORTH)] {
+        for (name, sections) in crates {
+            let sections: Vec<_> =
+                sections.iter().map(|(name, weight)| (&**name, *weight)).collect();
+            lines.push(format!("    *[.b]{name}[-.]*("));
+            let patterns = cover(&sections, worth);
+            lines.extend(patterns.iter().map(|pattern| format!("      .text.{pattern}")));
+            lines.push("    )".to_owned());
+        }
     }
     lines.push("  }\n}\nINSERT BEFORE .init;\n".to_owned());
     lines.join("\n")
@@ -212,7 +269,7 @@ ob=(1) /lib/libc.so.6
 fn=(1) malloc
 cob=(2) /t/a b/toolcrib
 cfn=(2) _ZN4core3fmt17h0123456789abcdefE
-calls=1 0
+calls=7 0
 * 12
 ob=(2)
 fn=(2)
@@ -220,9 +277,23 @@ fn=(2)
 fn=(3) sqlite3_step'2
 fn=(1)
 ";
-        let found = functions(calls, Path::new("/t/a b/toolcrib"));
-        let expected = ["_ZN4core3fmt17h0123456789abcdefE", "sqlite3_step", "malloc"];
-        assert_eq!(found, expected.map(str::to_owned).into());
+        let mut found = HashMap::new();
+        count(calls, Path::new("/t/a b/toolcrib"), &mut found);
+        let expected =
+            [("_ZN4core3fmt17h0123456789abcdefE", 7), ("sqlite3_step", 0), ("malloc", 0)];
+        assert_eq!(found, expected.map(|(name, calls)| (name.to_owned(), calls)).into());
+    }
+
+    #[test]
+    fn what_runs_more_often_where_more_is_asked_belongs_to_calls() {
+        let watched = |answers, functions: [(&str, u64); 3]| Watched {
+            functions: functions.map(|(name, calls)| (name.to_owned(), calls)).into(),
+            answers,
+        };
+        let once = watched(8, [("parse", 900), ("answer", 9), ("look", 1)]);
+        let often = watched(168, [("parse", 905), ("answer", 169), ("look", 11)]);
+        let of_calls = ["answer", "look"].map(str::to_owned).into();
+        assert_eq!(often.of_calls(&once), of_calls);
     }
 
     #[test]
@@ -245,9 +316,13 @@ fn=(1)
         ];
         let (crates, found) = sections(map, &names.map(str::to_owned).into());
         assert_eq!(found, 3);
+        let (of_calls, _) = sections(map, &["sqlite3_step".to_owned()].into());
         let expected = "\
 SECTIONS {
   .text : {
+    *[.b]libsqlite3_sys[-.]*(
+      .text.unlikely.sqlite3_step
+    )
     *[.b]core[-.]*(
       .text._ZN4core3fmt17h*
     )
@@ -261,7 +336,10 @@ SECTIONS {
 }
 INSERT BEFORE .init;
 ";
-        assert_eq!(script(&crates).split_once("*/\n").map(|(_, script)| script), Some(expected));
+        assert_eq!(
+            script(&of_calls, &crates).split_once("*/\n").map(|(_, script)| script),
+            Some(expected)
+        );
         let weight = &crates["core"]["_ZN4core3fmt17h*"];
         assert_eq!((weight.run, weight.all), (0x10, 0x30));
     }

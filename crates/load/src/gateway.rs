@@ -10,8 +10,8 @@ use crate::place::{BASICS, Place, Programs, as_child, over_http};
 use crate::session::{Ask, Era, Session, Target};
 use crate::{Fault, Figures, Program};
 
-/// How long sources may take to start.
-const START: Duration = Duration::from_secs(30);
+/// How long sources may take to start, also where the server runs below valgrind.
+const START: Duration = Duration::from_mins(3);
 
 /// One way of a call, with what is found of it.
 struct Way<'a> {

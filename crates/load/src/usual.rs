@@ -26,7 +26,7 @@ pub struct Usual {
 /// operator does.
 pub async fn usual(programs: &Programs, below: &Path, much: Usual) -> Result<Value, Fault> {
     let place = Place::new(programs, below)?;
-    let of_embedded = ask(place.embedded()?, &[counted()], much.calls).await?;
+    let of_embedded = ask(place.embedded()?, &[counted(), calendars()], much.calls).await?;
     let place = Place::new(programs, below)?;
     let (_echo, far) = place.echo(0)?;
     let mut file = [BASICS, &over_http("far", &far)].concat();
@@ -37,6 +37,15 @@ pub async fn usual(programs: &Programs, below: &Path, much: Usual) -> Result<Val
     }
     let of_file = ask(place.serve(&file)?, &asks, much.calls).await?;
     Ok(json!({ "answers": of_embedded + of_file }))
+}
+
+/// Of a source that starts later than the harmless tools do.
+fn calendars() -> Ask {
+    Ask {
+        tool: "list_calendars".to_owned(),
+        arguments: "{}".to_owned(),
+        expected: "personal".to_owned(),
+    }
 }
 
 /// How many answers came, all of them right.
