@@ -10,8 +10,8 @@ use crate::place::{BASICS, Place, Programs, as_child, over_http};
 use crate::session::{Ask, Era, Session, Target};
 use crate::{Fault, Figures, Program};
 
-/// How long sources may take to start, also where the server runs below valgrind.
-const START: Duration = Duration::from_mins(3);
+/// How long sources may take to start.
+const START: Duration = Duration::from_secs(30);
 
 /// One way of a call, with what is found of it.
 struct Way<'a> {
@@ -74,7 +74,15 @@ async fn row(ways: &[Way<'_>], load: Load, rounds: u32) -> Result<Value, Fault> 
 
 /// Waits until a tool is there.
 pub(crate) async fn until_there(target: &Target, ask: &Ask) -> Result<(), Fault> {
-    let last = Instant::now() + START;
+    there_within(START, target, ask).await
+}
+
+pub(crate) async fn there_within(
+    patience: Duration,
+    target: &Target,
+    ask: &Ask,
+) -> Result<(), Fault> {
+    let last = Instant::now() + patience;
     loop {
         let mut session = Session::open(target, Era::Modern).await?;
         match session.call(ask).await {

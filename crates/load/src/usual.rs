@@ -1,15 +1,18 @@
 //! The usual calls, for whoever watches what a server executes in them.
 
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use crate::gateway::until_there;
+use crate::gateway::there_within;
 use crate::place::{BASICS, as_child, over_http};
 use crate::start::counted;
 use crate::{Ask, Era, Fault, Place, Program, Programs, Session, Target};
 
+/// How long sources may take to start where the server runs below valgrind.
+const PATIENCE: Duration = Duration::from_mins(3);
 /// Clients at once.
 const SESSIONS: usize = 4;
 
@@ -56,7 +59,7 @@ async fn ask(
 ) -> Result<usize, Fault> {
     let mut answers = 0;
     for ask in asks {
-        until_there(&target, ask).await?;
+        there_within(PATIENCE, &target, ask).await?;
     }
     for era in [Era::Modern, Era::Legacy] {
         let mut clients = JoinSet::new();

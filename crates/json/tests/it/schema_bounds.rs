@@ -214,8 +214,7 @@ fn parts_that_refer_to_each_other_in_many_ways_are_refused() {
             }
         }
         println!("{:?}", begun.elapsed());
-        // All ways would take longer than anybody waits, and a busy machine takes some seconds.
-        assert!(begun.elapsed() < Duration::from_mins(1), "{:?}", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
     }
 }
 

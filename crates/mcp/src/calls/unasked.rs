@@ -42,6 +42,9 @@ struct Line {
 impl Served {
     /// It is about to serve this one. `session`: of a connection for a conversation alone.
     pub(crate) fn note(&self, caller: &Caller, session: Option<&str>) {
+        if self.others.load(Ordering::Acquire) {
+            return;
+        }
         let first = self.first.get_or_init(|| {
             let (caller, session) = (caller.clone(), session.map(Arc::from));
             User { caller, session }

@@ -244,6 +244,7 @@ impl House for Shown {
     fn sole(&self, profile: Option<&str>) -> Option<Arc<Said>> {
         self.crib(profile).sole()
     }
+
     fn served(&self, served: &Served) {
         let Served { method, name, id, revision, trace, took, failure } = served;
         let asked = (method.as_str(), name.as_deref(), revision.as_deref());
