@@ -1,12 +1,12 @@
 //! `cargo xtask bench`: those of the crates by cargo, those of the whole server by a load client,
 //! how well tools are found, and what they cost in tokens.
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
 
 use crate::machine::{cargo, program, root, target};
+use crate::measuring::Instruments;
 use crate::report::{Report, finish};
 use crate::tokens;
 
@@ -27,21 +27,16 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
     report.end()
 }
 
-/// Builds everything as it ships, and lets the load client do the rest; `--server=PATH` measures a
-/// server that was built otherwise.
+/// Builds the server as it ships, and lets the load client do the rest; `--server=PATH` measures one
+/// that was built otherwise.
 fn load(kind: &str, words: &[String]) -> Result<()> {
-    let packages = ["toolcrib-server", "toolcrib-load", "toolcrib-mcp"];
-    let mut build = cargo();
-    build.args(["build", "--release", "--bin", "toolcrib", "--bin", "toolcrib-load"]);
-    build.args(["--example", "echo"]);
-    finish(build.args(packages.iter().flat_map(|package| ["--package", package])))?;
-    let made = |name: &str| target().join("release").join(Path::new(name));
+    finish(cargo().args(["build", "--release"]))?;
+    let Instruments { client, echo } = Instruments::build()?;
     let (servers, words): (Vec<_>, Vec<_>) =
         words.iter().partition(|word| word.starts_with("--server="));
     let named = servers.iter().find_map(|word| word.strip_prefix("--server="));
-    let server = named.map_or_else(|| made("toolcrib"), |path| root().join(path));
-    let mut client = program(made("toolcrib-load"));
-    finish(client.arg(kind).args([server, made("examples/echo"), target()]).args(words))
+    let server = named.map_or_else(|| target().join("release/toolcrib"), |path| root().join(path));
+    finish(program(client).arg(kind).args([server, echo, target()]).args(words))
 }
 
 /// Asks the search the questions of the labelled sets; with `TOOLCRIB_MINILM`, by its meaning too.

@@ -1,20 +1,26 @@
-//! `cargo xtask guided`: the release, guided by a profile of the usual calls.
+//! `cargo xtask guided`: the profile of the usual calls, by which every release is compiled.
 //!
 //! The compiler puts what runs often side by side and what never runs away, and inlines where it
 //! pays: <https://doc.rust-lang.org/rustc/profile-guided-optimization.html>.
+//! Functions are found in it by their names, which are those of one compiler and of one way to build
+//! them: what counts is built as `cargo build --release` builds, by the script that hands the profile
+//! to the compiler.
 
-use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::machine::{cargo, flags, output, program, say, target};
+use crate::machine::{cargo, output, program, root, say, target};
+use crate::measuring::{Instruments, PROFILE};
 use crate::report::{Report, finish};
 
 /// Calls of each tool by each client: enough that what happens once in a start counts for nothing.
 const CALLS: &str = "--calls=3000";
+/// Where the profile lies, and beside it what `rustc -vV` says of the compiler that it fits.
+const MADE: &str = "crates/server/guide/usual.profdata";
+const COMPILER: &str = "crates/server/guide/compiler";
 
 pub(crate) fn run() -> ExitCode {
     let mut report = Report::default();
@@ -29,23 +35,25 @@ fn make() -> Result<()> {
     fs::create_dir_all(&raw)?;
     let compiler = Compiler::ask()?;
     compiler.try_merging(&work)?;
-    let counting = compiler.build(&work, &option("generate", &raw))?;
-    watch(&counting, &work)?;
-    let profile = work.join("usual.profdata");
-    merge(&compiler.mergers(), &raw, &profile)?;
-    let made = compiler.build(&work, &option("use", &profile))?;
-    say(&format!("made {}", made.display()));
-    say(&format!("measure it: cargo xtask bench gateway --server={}", made.display()));
+    let mut build = cargo();
+    build.args(["build", "--release"]).arg("--target-dir").arg(&work);
+    finish(build.env(PROFILE, generate(&raw)))?;
+    watch(&work.join("release/toolcrib"), &work)?;
+    merge(&compiler.mergers(), &raw, &root().join(MADE))?;
+    fs::write(root().join(COMPILER), &compiler.told)?;
+    // Cargo does not know what the script hands on, and would take what it built before.
+    finish(cargo().args(["clean", "--release"]))?;
+    say(&format!("made {MADE}: `cargo build --release` is guided by it"));
     Ok(())
 }
 
-fn option(what: &str, path: &Path) -> OsString {
-    let mut option = OsString::from(format!("-Cprofile-{what}="));
-    option.push(path);
-    option
+fn generate(raw: &Path) -> String {
+    format!("-Cprofile-generate={}", raw.display())
 }
 
 struct Compiler {
+    /// What it says of itself.
+    told: String,
     /// The machine it compiles for, which is this one.
     host: String,
     sysroot: PathBuf,
@@ -55,25 +63,9 @@ impl Compiler {
     fn ask() -> Result<Self> {
         let told = output(program("rustc").arg("-vV"))?;
         let host = told.lines().find_map(|line| line.strip_prefix("host: "));
+        let host = host.context("`rustc -vV` names no host")?.to_owned();
         let sysroot = output(program("rustc").args(["--print", "sysroot"]))?;
-        Ok(Self {
-            host: host.context("`rustc -vV` names no host")?.to_owned(),
-            sysroot: sysroot.trim().into(),
-        })
-    }
-
-    /// The server with one more option for the compiler; nothing else may differ, since a function's
-    /// counts are found by its name, and all options of the profile are part of that. Naming the
-    /// machine keeps the option from what runs while things are built.
-    fn build(&self, work: &Path, option: &OsStr) -> Result<PathBuf> {
-        let mut build = cargo();
-        build.args(["build", "--release", "--package", "toolcrib-server", "--bin", "toolcrib"]);
-        build.args(["--target", &self.host]).arg("--target-dir").arg(work);
-        // What a call runs through lies in a dozen crates: only one pass over all of them can put
-        // it together as the profile says.
-        build.env("CARGO_PROFILE_RELEASE_LTO", "fat");
-        finish(build.env("CARGO_ENCODED_RUSTFLAGS", flags(option)))?;
-        Ok(work.join(&self.host).join("release/toolcrib"))
+        Ok(Self { told, host, sysroot: sysroot.trim().into() })
     }
 
     /// Counts what runs of the smallest program and merges it, before a long build finds out that
@@ -83,7 +75,7 @@ impl Compiler {
         let _ = fs::remove_dir_all(&raw);
         fs::write(&text, "fn main() {}\n")?;
         let mut compile = program("rustc");
-        compile.args([&text, Path::new("-o"), &made]).arg(option("generate", &raw));
+        compile.args([&text, Path::new("-o"), &made]).arg(generate(&raw));
         output(&mut compile)?;
         output(&mut program(&made))?;
         merge(&self.mergers(), &raw, &work.join("least.profdata"))
@@ -102,19 +94,16 @@ impl Compiler {
 
 /// Has the load client ask the counting server; it writes its counts when it ends.
 fn watch(server: &Path, work: &Path) -> Result<()> {
-    let mut build = cargo();
-    build.args(["build", "--release", "--package", "toolcrib-load", "--package", "toolcrib-mcp"]);
-    finish(build.args(["--bin", "toolcrib-load", "--example", "echo"]))?;
-    let made = |name: &str| target().join("release").join(name);
-    let mut client = program(made("toolcrib-load"));
-    finish(client.arg("usual").args([server, &made("examples/echo"), work]).arg(CALLS))
+    let Instruments { client, echo } = Instruments::build()?;
+    finish(program(client).arg("usual").args([server, &echo, work]).arg(CALLS))
 }
 
 /// An older program than the compiler's cannot read what a newer compiler counts, so each is tried.
 fn merge(mergers: &[PathBuf], raw: &Path, profile: &Path) -> Result<()> {
     let merged = mergers.iter().any(|merger| {
         let mut merge = program(merger);
-        merge.args(["merge", "-o"]).args([profile, raw]);
+        // What never ran needs no place in the repository.
+        merge.args(["merge", "--sparse", "-o"]).args([profile, raw]);
         output(&mut merge).is_ok()
     });
     ensure!(
@@ -132,8 +121,11 @@ mod tests {
 
     #[test]
     fn the_compiler_s_own_merger_is_tried_first_and_then_newer_before_older() {
-        let compiler =
-            Compiler { host: "x86_64-unknown-linux-gnu".to_owned(), sysroot: "/s".into() };
+        let compiler = Compiler {
+            told: String::new(),
+            host: "x86_64-unknown-linux-gnu".to_owned(),
+            sysroot: "/s".into(),
+        };
         let mergers = compiler.mergers();
         let own = "/s/lib/rustlib/x86_64-unknown-linux-gnu/bin/llvm-profdata";
         assert_eq!(mergers[..2], [own, "llvm-profdata"].map(PathBuf::from));

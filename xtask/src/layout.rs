@@ -18,6 +18,7 @@ use serde_json::Value;
 
 use crate::cover::{Weight, cover};
 use crate::machine::{cargo, output, program, root, say, target};
+use crate::measuring::Instruments;
 use crate::report::{Report, finish};
 
 const SCRIPT: &str = "crates/server/link/start.ld";
@@ -57,9 +58,6 @@ fn make() -> Result<()> {
 
 /// The server as it ships, but with its names and with a map of its sections.
 fn build(work: &Path) -> Result<PathBuf> {
-    let mut others = cargo();
-    others.args(["build", "--release", "--package", "toolcrib-load", "--package", "toolcrib-mcp"]);
-    finish(others.args(["--bin", "toolcrib-load", "--example", "echo"]))?;
     let mut build = cargo();
     build.args(["rustc", "--release", "--package", "toolcrib-server", "--bin", "toolcrib", "--"]);
     let map = format!("link-arg=-Map={}", map().display());
@@ -104,9 +102,9 @@ fn watch(server: &Path, work: &Path, calls: u32) -> Result<Watched> {
     );
     fs::write(&watched, text)?;
     fs::set_permissions(&watched, fs::Permissions::from_mode(0o755))?;
-    let made = |name: &str| target().join("release").join(name);
-    let mut client = program(made("toolcrib-load"));
-    client.arg("usual").args([watched, made("examples/echo"), work.to_path_buf()]);
+    let Instruments { client, echo } = Instruments::build()?;
+    let mut client = program(client);
+    client.arg("usual").args([watched, echo, work.to_path_buf()]);
     client.args(["--no-child", &format!("--calls={calls}")]);
     let told = output(&mut client).context("the server below valgrind, which must be installed")?;
     let told: Value = serde_json::from_str(&told)?;

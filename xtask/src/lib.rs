@@ -1,9 +1,9 @@
 //! The project's chores: `cargo xtask test`, `check`, `peers`, `bench`, `layout` and `guided`.
 //!
 //! Reading order: `check` (the steps that run no test), `test` (everything a commit must pass),
-//! `bench`, `layout` (and `cover`, which patterns it writes), `guided`, `tools` and `peers` (what is
-//! installed for them), `report` (how a run is told), `machine` (the only file that starts programs,
-//! reads the environment and prints).
+//! `bench`, `layout` (and `cover`, which patterns it writes), `guided`, `measuring` (what these use),
+//! `tools` and `peers` (what is installed for them), `report` (how a run is told), `machine` (the
+//! only file that starts programs, reads the environment and prints).
 //! What is true of the whole repository is tested in `tests/it`.
 
 mod bench;
@@ -12,6 +12,7 @@ pub mod cover;
 mod guided;
 mod layout;
 pub mod machine;
+mod measuring;
 mod peers;
 mod report;
 mod tally;
@@ -43,9 +44,9 @@ usage: cargo xtask WORD
           what 17, 100 and 1,000 tools take in a prompt, shown directly and lazily
   layout  find what a start and the usual calls of `toolcrib serve` execute, and write the
           linker script that puts it side by side; needs valgrind and some minutes
-  guided  build the release guided by a profile of the usual calls: faster; needs the program
-          that merges profiles (`rustup component add llvm-tools`, or Debian's llvm-19) and half
-          an hour
+  guided  make the profile of the usual calls anew by which releases are compiled; needs the
+          program that merges profiles (`rustup component add llvm-tools`, or Debian's llvm-19)
+          and 20 minutes
   help    this page
 
 With CI=true in the environment, whatever had to be skipped counts as failed.";

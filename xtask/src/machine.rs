@@ -1,6 +1,6 @@
 //! The only file here that starts programs, reads the environment and prints.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -32,19 +32,6 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     let why = String::from_utf8_lossy(&ended.stderr);
     ensure!(ended.status.success(), "`{name}` ended with {}: {}", ended.status, why.trim());
     Ok(String::from_utf8(ended.stdout)?)
-}
-
-/// The developer's own options for the compiler, and one more; as `CARGO_ENCODED_RUSTFLAGS`.
-pub(crate) fn flags(more: &OsStr) -> OsString {
-    const BETWEEN: &str = "\u{1f}";
-    let plain = || Some(variable("RUSTFLAGS")?.to_str()?.replace(' ', BETWEEN).into());
-    let mut flags: OsString =
-        variable("CARGO_ENCODED_RUSTFLAGS").or_else(plain).unwrap_or_default();
-    if !flags.is_empty() {
-        flags.push(BETWEEN);
-    }
-    flags.push(more);
-    flags
 }
 
 /// Where builds go: `CARGO_TARGET_DIR`, else `target`.

@@ -9,6 +9,7 @@
 mod cover;
 mod documents;
 mod floors;
+mod guide;
 mod sources;
 mod tree;
 mod words;
