@@ -9,9 +9,10 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use bytes::Bytes;
 use futures_util::StreamExt as _;
-use http::header::{HOST, ORIGIN, RETRY_AFTER};
+use http::header::{CONTENT_TYPE, HOST, ORIGIN, RETRY_AFTER};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
+use rmcp::model::RequestId;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
 use toolcrib_core::{Caller, Discovery, Trace, TraceState};
@@ -20,13 +21,13 @@ use toolcrib_json::repair::Bounds;
 use super::attentive::{self, Carried};
 use super::batch;
 use super::desk::Desk;
-use super::early::{self, Began};
+use super::early::{self, Began, Early};
 use super::hosts::Hosts;
 use super::message;
 use super::once;
 use super::plain::{self, Plain, Remembered};
 use super::room::{Entrance, Room};
-use super::screen::{self, INVALID_REQUEST, PARSE_ERROR};
+use super::screen::{self, INVALID_REQUEST, PARSE_ERROR, TWICE};
 use super::seal::Seal;
 use super::sessions::Sessions;
 
@@ -245,6 +246,14 @@ impl Inner {
         let mut request = Request::from_parts(head, Body::from(body));
         entrance.key = message.as_ref().and_then(once::proposed).map(Arc::new);
         let session = request.headers().get(SESSION).and_then(|id| id.to_str().ok());
+        let asked = message.as_ref().and_then(asked).zip(session).map(|(id, session)| {
+            let has_begun = request.extensions().get::<Early>().is_some();
+            self.sessions.asks(session, &id, has_begun).ok_or(id)
+        });
+        let _coming = match asked.transpose() {
+            Ok(coming) => coming,
+            Err(id) => return Ok(asked_twice(&id)),
+        };
         let begins = |message: &Value| message.get("method").is_some_and(|is| is == "initialize");
         match (&message, session) {
             (Some(message), None) if begins(message) => self.room_for_one_more(&entrance.caller)?,
@@ -326,6 +335,17 @@ fn read(body: &[u8], bounds: &Bounds) -> Result<Value, (i32, &'static str)> {
     let message = read.as_object().ok_or((INVALID_REQUEST, NO_MESSAGE))?;
     message::check(message).map_err(|told| (INVALID_REQUEST, told))?;
     Ok(read)
+}
+
+/// The id of a request.
+fn asked(message: &Value) -> Option<RequestId> {
+    message::id(message.as_object().filter(|message| message.contains_key("method"))?)
+}
+
+fn asked_twice(id: &RequestId) -> Response {
+    let json = HeaderValue::from_static("application/json");
+    (StatusCode::BAD_REQUEST, [(CONTENT_TYPE, json)], batch::refusal(Some(id), TWICE))
+        .into_response()
 }
 
 /// A page of our own address is no foreign one. Which addresses are ours is checked after this,

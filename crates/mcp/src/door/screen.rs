@@ -20,7 +20,8 @@ use crate::pipes::{Line, Lines};
 pub(super) const PARSE_ERROR: i32 = -32700;
 pub(super) const INVALID_REQUEST: i32 = -32600;
 
-const TWICE: &str = "a request under this `id` has no answer yet: give each one of its own";
+pub(super) const TWICE: &str =
+    "a request under this `id` has no answer yet: give each one of its own";
 
 /// Passes on what is one message and means one thing only; says of all else what is wrong with it.
 pub(super) async fn screen(

@@ -5,6 +5,7 @@
 //! request that the SDK has to hear of finds it asleep, and the SDK greets it in its client's place
 //! before it goes on.
 
+mod asked;
 mod begun;
 mod keeper;
 mod vigil;
@@ -17,6 +18,7 @@ use std::time::Duration;
 use foldhash::fast::RandomState;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use rmcp::model::RequestId;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{SessionId, SessionManager as _};
 use serde_json::Value;
@@ -73,6 +75,8 @@ struct Session {
     /// Its calls that the SDK does not know of, and when the last one ended.
     calls: Vec<Open>,
     called: Option<Instant>,
+    /// Its requests that are on their way to the SDK.
+    coming: Vec<RequestId>,
     level: Option<LogLevel>,
     /// Its client asked for lines of log, and may have them.
     hears: bool,

@@ -18,7 +18,7 @@ const MOST: usize = 64;
 
 /// One call of a session.
 pub(super) struct Open {
-    id: RequestId,
+    pub(super) id: RequestId,
     cancel: CancellationToken,
 }
 
@@ -54,20 +54,22 @@ impl Drop for Begun {
 
 impl Sessions {
     /// Who a session was begun by, and a place for one of its calls. `None`: it is not there, its
-    /// client has not said that it is ready, such a call is open, or too many are.
+    /// client has not said that it is ready, another request has its id, or too many are open.
     pub(in crate::door) fn begin(
         self: &Arc<Self>,
         session: &str,
         id: &RequestId,
     ) -> Option<(Client, Begun)> {
         let mut all = self.all();
+        if all.is_taken(session, id) {
+            return None;
+        }
         let (name, _) = all.known.get_key_value(session)?;
         let name = Arc::clone(name);
         let session = all.known.get_mut(session)?;
         let mut client = session.client.as_deref()?.clone();
         client.hears = session.level.or(client.hears);
-        let calls = &session.calls;
-        if calls.len() >= MOST || calls.iter().any(|open| open.id == *id) {
+        if session.calls.len() >= MOST {
             return None;
         }
         let cancel = CancellationToken::new();

@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use futures_util::stream::{Stream, StreamExt as _};
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::WorkerTransport;
 use rmcp::transport::common::server_side_http::ServerSseMessage;
 use rmcp::transport::streamable_http_server::SessionManager;
@@ -69,8 +69,18 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        let asked = match &message {
+            JsonRpcMessage::Request(request) => self.vigil(id).zip(Some(request.id.clone())),
+            JsonRpcMessage::Response(_)
+            | JsonRpcMessage::Error(_)
+            | JsonRpcMessage::Notification(_) => None,
+        };
+        asked.iter().for_each(|(vigil, id)| vigil.asked(id));
         let streaming = self.streaming(id, false);
-        let stream = self.local.create_stream(id, message).await?;
+        let created = self.local.create_stream(id, message).await;
+        let stream = created.inspect_err(|_| {
+            asked.iter().for_each(|(vigil, id)| vigil.answered(Some(id)));
+        })?;
         Ok(held(stream, streaming))
     }
 

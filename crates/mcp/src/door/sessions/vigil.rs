@@ -133,13 +133,26 @@ impl Vigil {
         watched.owed.iter().chain(&watched.unheard).copied().collect()
     }
 
+    /// A request is on its way to the SDK, or has come to it.
+    pub(super) fn asked(&self, id: &RequestId) {
+        let mut watched = self.watched();
+        if !watched.open.contains(id) {
+            watched.open.push(id.clone());
+        }
+    }
+
+    /// Whether a request under this id has no answer yet.
+    pub(super) fn awaits(&self, id: &RequestId) -> bool {
+        self.watched().open.contains(id)
+    }
+
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "the SDK's messages grow with every release"
     )]
     fn hears(&self, message: &ClientJsonRpcMessage) {
         match message {
-            JsonRpcMessage::Request(request) => self.watched().open.push(request.id.clone()),
+            JsonRpcMessage::Request(request) => self.asked(&request.id),
             JsonRpcMessage::Notification(said) => match &said.notification {
                 ClientNotification::InitializedNotification(_) => self.watched().begun = true,
                 ClientNotification::CancelledNotification(cancelled) => {
@@ -169,7 +182,7 @@ impl Vigil {
         }
     }
 
-    fn answered(&self, id: Option<&RequestId>) {
+    pub(super) fn answered(&self, id: Option<&RequestId>) {
         self.watched().open.retain(|open| Some(open) != id);
     }
 }

@@ -9,6 +9,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
+use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 use toolcrib_core::{
     CallContext, Content, Decision, Effect, Progress, Run, TicketId, Tool, ToolOutcome, Toolset,
@@ -296,6 +297,61 @@ async fn a_connection_that_breaks_ends_no_call_of_an_older_client() {
     inside.until([1, 0, 0]).await;
     drop(stream);
     inside.until([1, 1, 1]).await;
+}
+
+#[tokio::test]
+async fn a_request_under_the_id_of_another_one_of_its_session_is_refused_until_that_is_answered() {
+    let inside = Inside::default();
+    let go = Arc::new(Notify::new());
+    let ready_to_go = Arc::clone(&go);
+    let wait = raw_tool(spec("wait", Effect::Read), move |_, _| {
+        let go = Arc::clone(&ready_to_go);
+        async move {
+            go.notified().await;
+            ToolOutcome::Done(Content::text("waited"))
+        }
+    });
+    let url = door([wait, inside.tool("quick", 0, Duration::ZERO)]).await;
+    let session = ready(&url, "2025-11-25").await;
+    let ask = |message: Value| old(&url, "ann", Some(&session), message);
+    // While the call is known here alone, and when the SDK has it; a request that it had at once.
+    for (pause, first) in [(0, call(7, "wait")), (300, call(7, "wait")), (0, odd(call(7, "wait")))]
+    {
+        let before = inside.counts()[0];
+        let asking = async {
+            sleep(Duration::from_millis(20 + pause)).await;
+            for again in [call(7, "quick"), odd(call(7, "quick")), message(7, "ping", &json!({}))] {
+                let refused = ask(again).await;
+                assert_eq!(refused.status, 400, "{}", refused.body);
+                let refused = refused.answer();
+                assert_eq!(
+                    (&refused["id"], &refused["error"]["code"]),
+                    (&json!(7), &json!(-32600))
+                );
+                let told = refused["error"]["message"].as_str().unwrap();
+                assert!(told.contains("has no answer yet"), "{told}");
+            }
+            assert_eq!(inside.counts()[0], before);
+            // Another id is free, and a text is another one than a number; so is another session.
+            let mut named = call(0, "quick");
+            named["id"] = json!("7");
+            assert_eq!(ask(named).await.answer()["id"], "7");
+            let other = ready(&url, "2025-11-25").await;
+            let elsewhere = old(&url, "ann", Some(&other), call(7, "quick")).await.answer();
+            assert_eq!(elsewhere["result"]["isError"], false);
+            go.notify_one();
+        };
+        let (answered, ()) =
+            timeout(LONG, async { tokio::join!(ask(first), asking) }).await.unwrap();
+        let answer = answered.answer();
+        assert_eq!(
+            (&answer["id"], &answer["result"]["content"][0]["text"]),
+            (&json!(7), &json!("waited"))
+        );
+        for again in [call(7, "quick"), odd(call(7, "quick"))] {
+            assert_eq!(ask(again).await.answer()["result"]["isError"], false);
+        }
+    }
 }
 
 #[tokio::test]

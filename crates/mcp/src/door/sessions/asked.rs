@@ -1,0 +1,55 @@
+//! Which ids of requests are taken in a session: of two under one id the SDK gives one an answer,
+//! whichever ends first, and neither side knows whose it is.
+
+use std::sync::Arc;
+
+use rmcp::model::RequestId;
+use rmcp::transport::streamable_http_server::SessionId;
+
+use super::{All, Sessions};
+
+/// The id of a request that is on its way to the SDK.
+pub(in crate::door) struct Coming {
+    sessions: Arc<Sessions>,
+    session: SessionId,
+    id: RequestId,
+}
+
+impl Drop for Coming {
+    fn drop(&mut self) {
+        if let Some(session) = self.sessions.all().known.get_mut(&self.session) {
+            session.coming.retain(|coming| *coming != self.id);
+        }
+    }
+}
+
+impl Sessions {
+    /// Takes the id of a request for as long as the SDK has not heard it. `has_begun`: the request is
+    /// a call that was begun under this id. `None`: another one under it has no answer yet.
+    pub(in crate::door) fn asks(
+        self: &Arc<Self>,
+        session: &str,
+        id: &RequestId,
+        has_begun: bool,
+    ) -> Option<Coming> {
+        let mut all = self.all();
+        if !has_begun && all.is_taken(session, id) {
+            return None;
+        }
+        if let Some(session) = all.known.get_mut(session) {
+            session.coming.push(id.clone());
+        }
+        drop(all);
+        Some(Coming { sessions: Arc::clone(self), session: session.into(), id: id.clone() })
+    }
+}
+
+impl All {
+    /// Whether a request of a session under this id has no answer yet.
+    pub(super) fn is_taken(&self, session: &str, id: &RequestId) -> bool {
+        let is_ours = self.known.get(session).is_some_and(|session| {
+            session.coming.contains(id) || session.calls.iter().any(|call| call.id == *id)
+        });
+        is_ours || self.vigils.get(session).is_some_and(|vigil| vigil.awaits(id))
+    }
+}
