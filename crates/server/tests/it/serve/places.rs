@@ -52,14 +52,15 @@ enum Door {
     Old,
 }
 
-/// A call that takes so long and tells how it goes. `session`: the header of one.
+/// A call that takes so long and tells how it goes. `session`: the header of one, in which no
+/// two that run at once may have the same id: the time is it.
 fn nap(serving: &Serving, door: Door, time: u32, session: &str) -> TcpStream {
     let named = json!({ "name": "up__wait", "arguments": { "text": time.to_string() } });
     let message = |meta: Value| {
         let mut params = named.clone();
         params["_meta"] = meta;
         params["_meta"]["progressToken"] = json!("p");
-        json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params })
+        json!({ "jsonrpc": "2.0", "id": time, "method": "tools/call", "params": params })
     };
     let token = &serving.token;
     match door {
