@@ -86,7 +86,8 @@ pub(super) async fn begin(
     };
     let mut call = UnderWay(Some((running, begun)));
     match call.hear(&calling).await {
-        Soon::Ended(end) => answered(calling.ended(&end).await),
+        // Its id is taken until its answer is there.
+        Soon::Ended(end, _begun) => answered(calling.ended(&end).await),
         Soon::Cancelled => Began::Answered(nothing()),
         Soon::Not => Began::Early(Early(Arc::new(Mutex::new(Some((calling, call)))))),
     }
@@ -94,7 +95,7 @@ pub(super) async fn begin(
 
 /// How a call began.
 enum Soon {
-    Ended(Box<Result<toolcrib_core::Response, TicketError>>),
+    Ended(Box<Result<toolcrib_core::Response, TicketError>>, Option<Begun>),
     Cancelled,
     Not,
 }
@@ -112,8 +113,7 @@ impl UnderWay {
         };
         match heard {
             Ok(Heard::Ended(End::Called(end))) if !calling.asks_about(&end) => {
-                self.0 = None;
-                Soon::Ended(end)
+                Soon::Ended(end, self.0.take().map(|(_, begun)| begun))
             }
             Ok(heard) => {
                 running.put_back(heard);

@@ -273,8 +273,8 @@ impl Inner {
         request.extensions_mut().insert(entrance.clone());
         let ends = *request.method() == Method::DELETE;
         let room = Arc::clone(&self.room);
-        let mut response = self.service.handle(request).await.map(|body| {
-            let frames = Body::new(body).into_data_stream();
+        let mut response = self.heard(request).await?.map(|body| {
+            let frames = body.into_data_stream();
             Body::from_stream(frames.map(move |frame| frame.map(|frame| room.whole.restore(frame))))
         });
         if ends && response.status() == StatusCode::ACCEPTED {
@@ -290,6 +290,20 @@ impl Inner {
             response.headers_mut().insert(SESSION, sealed);
         }
         Ok(response)
+    }
+
+    /// What the SDK answers. A session that sleeps is woken also where its client goes away meanwhile:
+    /// it would stay half awake.
+    async fn heard(&self, request: Request<Body>) -> Result<Response, Refusal> {
+        let session = request.headers().get(SESSION).and_then(|id| id.to_str().ok());
+        if !session.is_some_and(|session| self.sessions.has_to_wake(session)) {
+            return Ok(self.service.handle(request).await.map(Body::new));
+        }
+        let service = self.service.clone();
+        let heard = tokio::spawn(async move { service.handle(request).await }).await;
+        heard
+            .map(|response| response.map(Body::new))
+            .map_err(|_| (StatusCode::INTERNAL_SERVER_ERROR, "the session did not wake"))
     }
 
     /// The session of a request, which must be one that this caller began; somebody else's is not

@@ -1,9 +1,11 @@
-//! Which requests of a client at a pipe have no answer yet: of two under one id the SDK gives one an
-//! answer, whichever ends first, and neither side knows whose it is.
+//! Which requests of a client have no answer yet: of two under one id the SDK gives one an answer,
+//! whichever ends first, and neither side knows whose it is.
 
 use std::collections::{HashSet, VecDeque};
+use std::hash::BuildHasher as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use foldhash::fast::RandomState;
 use rmcp::model::RequestId;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -15,14 +17,54 @@ use crate::id::Id;
 /// Requests that were cancelled, of which the SDK may still hear the end.
 const MOST_CANCELLED: usize = 1_000;
 
+/// Requests of one client.
+#[derive(Default)]
+pub(super) struct Requests {
+    open: HashSet<RequestId, RandomState>,
+    /// As hashes, since an id may be long.
+    cancelled: VecDeque<u64>,
+}
+
+impl Requests {
+    /// `false`: it asks under the id of another request.
+    fn begins(&mut self, id: RequestId) -> bool {
+        !self.was_cancelled(&id) && self.open.insert(id)
+    }
+
+    /// One of which it is known that no other has its id.
+    pub(super) fn has_begun(&mut self, id: &RequestId) {
+        self.open.insert(id.clone());
+    }
+
+    /// Whether a request under this id has no answer yet, or may still end though nobody wants that.
+    pub(super) fn holds(&self, id: &RequestId) -> bool {
+        self.open.contains(id) || self.was_cancelled(id)
+    }
+
+    pub(super) fn cancelled(&mut self, id: &RequestId) {
+        if self.open.remove(id) {
+            self.cancelled.truncate(MOST_CANCELLED - 1);
+            self.cancelled.push_front(self.open.hasher().hash_one(id));
+        }
+    }
+
+    pub(super) fn answered(&mut self, id: &RequestId) {
+        self.open.remove(id);
+    }
+
+    /// Whether somebody waits for an answer.
+    pub(super) fn are_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    fn was_cancelled(&self, id: &RequestId) -> bool {
+        !self.cancelled.is_empty() && self.cancelled.contains(&self.open.hasher().hash_one(id))
+    }
+}
+
+/// Those of a client at a pipe.
 #[derive(Default)]
 pub(super) struct Unanswered(Mutex<Requests>);
-
-#[derive(Default)]
-struct Requests {
-    open: HashSet<RequestId>,
-    cancelled: VecDeque<RequestId>,
-}
 
 /// What is looked at of a message on its way out.
 #[derive(Deserialize)]
@@ -41,15 +83,12 @@ impl Unanswered {
         let Some(method) = message.get("method") else { return true };
         let mut requests = self.requests();
         if let Some(id) = message::id(message) {
-            return !requests.cancelled.contains(&id) && requests.open.insert(id);
+            return requests.begins(id);
         }
         let of = message.get("params").and_then(|params| params.get("requestId"));
         let of = of.filter(|_| method == "notifications/cancelled");
-        if let Some(Id(id)) = of.and_then(|id| Id::deserialize(id).ok())
-            && requests.open.remove(&id)
-        {
-            requests.cancelled.truncate(MOST_CANCELLED - 1);
-            requests.cancelled.push_front(id);
+        if let Some(Id(id)) = of.and_then(|id| Id::deserialize(id).ok()) {
+            requests.cancelled(&id);
         }
         true
     }
@@ -57,7 +96,7 @@ impl Unanswered {
     /// Hears a message to the client.
     pub(super) fn says(&self, line: &[u8]) {
         if let Ok(Said { id: Some(Id(id)), method: None }) = serde_json::from_slice(line) {
-            self.requests().open.remove(&id);
+            self.requests().answered(&id);
         }
     }
 }

@@ -69,18 +69,20 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        let asked = match &message {
-            JsonRpcMessage::Request(request) => self.vigil(id).zip(Some(request.id.clone())),
+        let asking = match &message {
+            JsonRpcMessage::Request(request) => {
+                self.vigil(id).map(|vigil| vigil.asked(&request.id))
+            }
             JsonRpcMessage::Response(_)
             | JsonRpcMessage::Error(_)
             | JsonRpcMessage::Notification(_) => None,
         };
-        asked.iter().for_each(|(vigil, id)| vigil.asked(id));
         let streaming = self.streaming(id, false);
-        let created = self.local.create_stream(id, message).await;
-        let stream = created.inspect_err(|_| {
-            asked.iter().for_each(|(vigil, id)| vigil.answered(Some(id)));
-        })?;
+        // The message is the last that this passes on: dropped or failed before, it passed on none.
+        let stream = self.local.create_stream(id, message).await?;
+        if let Some(asking) = asking {
+            asking.comes();
+        }
         Ok(held(stream, streaming))
     }
 
@@ -138,6 +140,12 @@ impl Sessions {
             State::Falling(_, fell) => Some(Arc::clone(fell)),
             State::Awake | State::Asleep(_) => None,
         }
+    }
+
+    /// Whether it sleeps, or is about to.
+    pub(in crate::door) fn has_to_wake(&self, id: &str) -> bool {
+        let all = self.all();
+        all.known.get(id).is_some_and(|session| !matches!(session.state, State::Awake))
     }
 
     fn sleeps(&self, id: &str) -> bool {

@@ -11,6 +11,7 @@ use rmcp::transport::Transport;
 use tokio::time::Instant;
 
 use crate::door::following::List;
+use crate::door::unanswered::Requests;
 
 /// How long a request that was let in may take to come to its session.
 const ARRIVAL: Duration = Duration::from_secs(5);
@@ -23,8 +24,9 @@ pub(super) struct Vigil(Mutex<Watched>);
 struct Watched {
     /// Its client has said that it is ready.
     begun: bool,
-    /// Requests without an answer.
-    open: Vec<RequestId>,
+    /// Its greeting has no answer yet: of one that wakes, the SDK greets under an id of its own.
+    greets: bool,
+    requests: Requests,
     /// Streams to its client: answers, and the one on which it listens.
     streams: usize,
     listens: usize,
@@ -47,7 +49,8 @@ impl Vigil {
         let now = Instant::now();
         Arc::new(Self(Mutex::new(Watched {
             begun: false,
-            open: Vec::new(),
+            greets: true,
+            requests: Requests::default(),
             streams: 0,
             listens: 0,
             coming,
@@ -105,21 +108,21 @@ impl Vigil {
         let now = Instant::now();
         let coming = watched.coming > 0 && now < watched.coming_until;
         let ending = watched.cancelled.is_some_and(|since| now < since + END);
-        let awaited = watched.streams + watched.follows + watched.open.len() > 0;
+        let awaited = watched.streams + watched.follows > 0 || watched.requests.are_open();
         (watched.begun && !coming && !ending && !awaited).then_some(watched.used)
     }
 
     /// Since when nobody is there: no stream is open, and no request without an answer.
     pub(super) fn left_since(&self) -> Option<Instant> {
         let watched = self.watched();
-        (watched.streams + watched.open.len() == 0).then_some(watched.used)
+        (watched.streams == 0 && !watched.requests.are_open()).then_some(watched.used)
     }
 
     /// Whether a request is on its way, or has no answer yet.
     pub(super) fn works(&self) -> bool {
         let watched = self.watched();
         let is_coming = watched.coming > 0 && Instant::now() < watched.coming_until;
-        is_coming || !watched.open.is_empty()
+        is_coming || watched.requests.are_open()
     }
 
     /// Its client is to be told that these lists changed.
@@ -133,17 +136,15 @@ impl Vigil {
         watched.owed.iter().chain(&watched.unheard).copied().collect()
     }
 
-    /// A request is on its way to the SDK, or has come to it.
-    pub(super) fn asked(&self, id: &RequestId) {
-        let mut watched = self.watched();
-        if !watched.open.contains(id) {
-            watched.open.push(id.clone());
-        }
+    /// A request is on its way to the SDK, whose answer is waited for if it [comes](Asking::comes) there.
+    pub(super) fn asked(self: Arc<Self>, id: &RequestId) -> Asking {
+        self.watched().requests.has_begun(id);
+        Asking(Some((self, id.clone())))
     }
 
     /// Whether a request under this id has no answer yet.
     pub(super) fn awaits(&self, id: &RequestId) -> bool {
-        self.watched().open.contains(id)
+        self.watched().requests.holds(id)
     }
 
     #[expect(
@@ -152,14 +153,20 @@ impl Vigil {
     )]
     fn hears(&self, message: &ClientJsonRpcMessage) {
         match message {
-            JsonRpcMessage::Request(request) => self.asked(&request.id),
+            JsonRpcMessage::Request(request) => {
+                let mut watched = self.watched();
+                if !watched.greets {
+                    watched.requests.has_begun(&request.id);
+                }
+            }
             JsonRpcMessage::Notification(said) => match &said.notification {
                 ClientNotification::InitializedNotification(_) => self.watched().begun = true,
                 ClientNotification::CancelledNotification(cancelled) => {
                     let mut watched = self.watched();
                     watched.cancelled = Some(Instant::now());
-                    let id = cancelled.params.request_id.as_ref();
-                    watched.open.retain(|open| Some(open) != id);
+                    if let Some(id) = &cancelled.params.request_id {
+                        watched.requests.cancelled(id);
+                    }
                 }
                 _ => {}
             },
@@ -182,8 +189,32 @@ impl Vigil {
         }
     }
 
-    pub(super) fn answered(&self, id: Option<&RequestId>) {
-        self.watched().open.retain(|open| Some(open) != id);
+    fn answered(&self, id: Option<&RequestId>) {
+        let mut watched = self.watched();
+        if std::mem::take(&mut watched.greets) {
+            return;
+        }
+        if let Some(id) = id {
+            watched.requests.answered(id);
+        }
+    }
+}
+
+/// A request on its way to the SDK, whose client may go away meanwhile.
+pub(super) struct Asking(Option<(Arc<Vigil>, RequestId)>);
+
+impl Asking {
+    /// The SDK has it, and will answer it.
+    pub(super) fn comes(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        if let Some((vigil, id)) = &self.0 {
+            vigil.watched().requests.answered(id);
+        }
     }
 }
 

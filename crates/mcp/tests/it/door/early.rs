@@ -9,7 +9,6 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
-use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 use toolcrib_core::{
     CallContext, Content, Decision, Effect, Progress, Run, TicketId, Tool, ToolOutcome, Toolset,
@@ -25,18 +24,18 @@ use super::support::open;
 use super::wire::{Reply, begin, but, greet, old, send};
 
 const REVISIONS: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
-const LONG: Duration = Duration::from_secs(20);
+pub(super) const LONG: Duration = Duration::from_secs(20);
 
-fn message(id: u32, method: &str, params: &Value) -> Value {
+pub(super) fn message(id: u32, method: &str, params: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
 }
 
-fn call(id: u32, name: &str) -> Value {
+pub(super) fn call(id: u32, name: &str) -> Value {
     message(id, "tools/call", &json!({ "name": name, "arguments": {} }))
 }
 
 /// The same request as nobody answers but the SDK's way: with a field that is unknown.
-fn odd(mut message: Value) -> Value {
+pub(super) fn odd(mut message: Value) -> Value {
     message["params"]["x-unknown"] = json!(true);
     message
 }
@@ -47,7 +46,7 @@ fn kind(reply: &Reply) -> Option<&str> {
 
 /// Begins a session, and waits until it is known that its client is ready: nothing answers who says
 /// so.
-async fn ready(url: &str, revision: &str) -> String {
+pub(super) async fn ready(url: &str, revision: &str) -> String {
     let session = begin(url, "ann", revision, json!({})).await;
     let list = message(0, "tools/list", &json!({}));
     let known = async {
@@ -191,7 +190,7 @@ async fn a_key_stands_for_one_call_whichever_way_it_comes() {
 
 /// What was seen of a tool from the inside.
 #[derive(Default)]
-struct Inside(Arc<Seen>);
+pub(super) struct Inside(Arc<Seen>);
 
 #[derive(Default)]
 struct Seen {
@@ -208,7 +207,7 @@ impl Drop for Inside {
 
 impl Inside {
     /// A tool that tells so often how far it is, and takes so long.
-    fn tool(&self, name: &str, tells: u32, takes: Duration) -> Arc<dyn Tool> {
+    pub(super) fn tool(&self, name: &str, tells: u32, takes: Duration) -> Arc<dyn Tool> {
         let seen = Arc::clone(&self.0);
         raw_tool(spec(name, Effect::Read), move |_, context: CallContext| {
             let inside = Self(Arc::clone(&seen));
@@ -225,12 +224,12 @@ impl Inside {
     }
 
     /// How often it began, came to its end, and was let go of.
-    fn counts(&self) -> [usize; 3] {
+    pub(super) fn counts(&self) -> [usize; 3] {
         let Seen { begun, ended, dropped } = &*self.0;
         [begun, ended, dropped].map(|count| count.load(Ordering::SeqCst))
     }
 
-    async fn until(&self, counts: [usize; 3]) {
+    pub(super) async fn until(&self, counts: [usize; 3]) {
         let reached = async {
             while self.counts() != counts {
                 sleep(Duration::from_millis(2)).await;
@@ -274,7 +273,7 @@ async fn a_call_that_takes_its_time_or_tells_of_itself_runs_once_and_loses_nothi
 }
 
 /// Sends a request, and waits for no answer.
-async fn send_only(url: &str, session: &str, message: &Value) -> TcpStream {
+pub(super) async fn send_only(url: &str, session: &str, message: &Value) -> TcpStream {
     let (address, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
     let body = message.to_string();
     let head = format!(
@@ -297,61 +296,6 @@ async fn a_connection_that_breaks_ends_no_call_of_an_older_client() {
     inside.until([1, 0, 0]).await;
     drop(stream);
     inside.until([1, 1, 1]).await;
-}
-
-#[tokio::test]
-async fn a_request_under_the_id_of_another_one_of_its_session_is_refused_until_that_is_answered() {
-    let inside = Inside::default();
-    let go = Arc::new(Notify::new());
-    let ready_to_go = Arc::clone(&go);
-    let wait = raw_tool(spec("wait", Effect::Read), move |_, _| {
-        let go = Arc::clone(&ready_to_go);
-        async move {
-            go.notified().await;
-            ToolOutcome::Done(Content::text("waited"))
-        }
-    });
-    let url = door([wait, inside.tool("quick", 0, Duration::ZERO)]).await;
-    let session = ready(&url, "2025-11-25").await;
-    let ask = |message: Value| old(&url, "ann", Some(&session), message);
-    // While the call is known here alone, and when the SDK has it; a request that it had at once.
-    for (pause, first) in [(0, call(7, "wait")), (300, call(7, "wait")), (0, odd(call(7, "wait")))]
-    {
-        let before = inside.counts()[0];
-        let asking = async {
-            sleep(Duration::from_millis(20 + pause)).await;
-            for again in [call(7, "quick"), odd(call(7, "quick")), message(7, "ping", &json!({}))] {
-                let refused = ask(again).await;
-                assert_eq!(refused.status, 400, "{}", refused.body);
-                let refused = refused.answer();
-                assert_eq!(
-                    (&refused["id"], &refused["error"]["code"]),
-                    (&json!(7), &json!(-32600))
-                );
-                let told = refused["error"]["message"].as_str().unwrap();
-                assert!(told.contains("has no answer yet"), "{told}");
-            }
-            assert_eq!(inside.counts()[0], before);
-            // Another id is free, and a text is another one than a number; so is another session.
-            let mut named = call(0, "quick");
-            named["id"] = json!("7");
-            assert_eq!(ask(named).await.answer()["id"], "7");
-            let other = ready(&url, "2025-11-25").await;
-            let elsewhere = old(&url, "ann", Some(&other), call(7, "quick")).await.answer();
-            assert_eq!(elsewhere["result"]["isError"], false);
-            go.notify_one();
-        };
-        let (answered, ()) =
-            timeout(LONG, async { tokio::join!(ask(first), asking) }).await.unwrap();
-        let answer = answered.answer();
-        assert_eq!(
-            (&answer["id"], &answer["result"]["content"][0]["text"]),
-            (&json!(7), &json!("waited"))
-        );
-        for again in [call(7, "quick"), odd(call(7, "quick"))] {
-            assert_eq!(ask(again).await.answer()["result"]["isError"], false);
-        }
-    }
 }
 
 #[tokio::test]

@@ -24,6 +24,7 @@ mod suite;
 mod support;
 mod tasks;
 mod through;
+mod twice;
 mod two_ways;
 mod unasked;
 mod unlisted;

@@ -30,7 +30,7 @@ fn echoes(oracle: &Oracle, names: &[&str]) -> Toolset {
 }
 
 /// Another client comes, whereupon all that are idle sleep.
-async fn all_sleep_but_one(door: &Door, url: &str) {
+pub(super) async fn all_sleep_but_one(door: &Door, url: &str) {
     let fell = async {
         loop {
             begin(url, "other", OLD, json!({})).await;
