@@ -3,20 +3,24 @@
 use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::figures::{median, round};
 use crate::gateway::until_there;
-use crate::load::{Much, run};
+use crate::load::{Load, Much, run};
 use crate::place::{Place, Programs, over_http};
 use crate::session::{Ask, Era};
 use crate::{Fault, Figures};
 
 const STORE: &str = "[store]\nurl = \"sqlite://crib.db\"\n\n";
 
-/// Measures each in turns, with the time of one `fdatasync` between them.
+/// What is added to each sync of a disk, for what is promised of one whose syncs take 4 ms.
+const ADDED: Duration = Duration::from_micros(3_900);
+
+/// Measures each in turns, with the time of one `fdatasync` between them; then writes alone, to a
+/// disk that takes longer.
 pub async fn durable(programs: &Programs, below: &Path, much: &Much) -> Result<Value, Fault> {
     let plain = Place::new(programs, below)?;
     let kept = Place::new(programs, below)?;
@@ -52,7 +56,28 @@ pub async fn durable(programs: &Programs, below: &Path, much: &Much) -> Result<V
         }
         rows.push(row);
     }
-    Ok(json!({ "fdatasync_ms": round(median(syncs) * 100.0) / 100.0, "rows": rows }))
+    let slow = match slow(programs, below, much).await {
+        Ok(rows) => rows,
+        Err(error) => json!({ "error": error.to_string() }),
+    };
+    let sync = round(median(syncs) * 100.0) / 100.0;
+    Ok(json!({ "fdatasync_ms": sync, "rows": rows, "slow": slow }))
+}
+
+/// Writes with a store where each sync takes longer. Needs `strace`.
+async fn slow(programs: &Programs, below: &Path, much: &Much) -> Result<Value, Fault> {
+    let place = Place::new(programs, below)?;
+    let (_echo, direct) = place.echo(0)?;
+    let file = format!("{STORE}{}", over_http("far", &direct));
+    let (program, target) = place.serve_slowly(&file, ADDED)?;
+    until_there(&target, &Ask::echo("far__echo")).await?;
+    let mut rows = Vec::new();
+    for sessions in &much.sessions {
+        let load = Load { lasts: much.lasts, ..much.load(*sessions, Era::Modern) };
+        let figures = run(&target, &Ask::echo("far__put"), load, &program).await?;
+        rows.push(json!({ "sessions": sessions, "writes_with_store": figures.to_json() }));
+    }
+    Ok(json!({ "added_ms": ADDED.as_secs_f64() * 1e3, "rows": rows }))
 }
 
 /// Milliseconds of one `fdatasync` after a page was written, in the middle of many.

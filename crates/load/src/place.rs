@@ -3,8 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use crate::{Fault, Program, Target};
+
+/// The calls by which a program has the disk keep what it wrote.
+const SYNCS: &str = "fdatasync,fsync";
 
 /// The programs that are measured.
 #[derive(Debug, Clone)]
@@ -56,9 +60,33 @@ impl Place {
     /// `toolcrib serve` with this configuration, as it comes: with its token.
     pub fn serve(&self, configuration: &str) -> Result<(Program, Target), Fault> {
         let (program, mut target) = self.serve_with(configuration, None)?;
-        let mut token = Program::start(&self.programs.server, &["token"], &self.folder)?;
-        target.token = Some(token.line()?);
+        target.token = Some(self.token()?);
         Ok((program, target))
+    }
+
+    /// The same on a disk whose every sync takes so much longer.
+    pub(crate) fn serve_slowly(
+        &self,
+        configuration: &str,
+        added: Duration,
+    ) -> Result<(Program, Target), Fault> {
+        fs::write(self.folder.join("crib.toml"), configuration)?;
+        let server = self.programs.server.to_str().ok_or("a path that is no text")?;
+        let late = format!("inject={SYNCS}:delay_exit={}", added.as_micros());
+        let trace = format!("trace={SYNCS}");
+        // Watched by a grandchild (`-D`), so that the server is our own child, and stopped at these
+        // calls alone (`--seccomp-bpf`).
+        let watched = ["-D", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "-e", &trace, "-e"];
+        let serve = [late.as_str(), server, "serve", "crib.toml", "--listen", "127.0.0.1:0"];
+        let words = [&watched[..], &serve].concat();
+        let mut program = Program::start(Path::new("strace"), &words, &self.folder)?;
+        let address = program.address()?;
+        Ok((program, Target { address, token: Some(self.token()?) }))
+    }
+
+    /// The token of the server that was started here.
+    fn token(&self) -> Result<String, Fault> {
+        Program::start(&self.programs.server, &["token"], &self.folder)?.line()
     }
 
     /// The same with a token that is known from an earlier start.

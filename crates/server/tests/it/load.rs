@@ -47,7 +47,11 @@ async fn the_benchmark_of_a_whole_server_measures_without_errors() {
         "durable": durable(&programs, below, &much).await.unwrap(),
     });
     let counted = errors(&found);
-    assert_eq!(counted.len(), 4 * 4 + 2 * 4, "{found}");
+    let slow = &found["durable"]["slow"];
+    let slow_rows = slow["rows"].as_array().map_or(0, Vec::len);
+    let is_away = slow["error"].as_str().is_some_and(|error| error.contains("start strace"));
+    assert!(slow_rows == 2 || is_away, "{slow}");
+    assert_eq!(counted.len(), 4 * 4 + 2 * 4 + slow_rows, "{found}");
     assert!(counted.iter().all(|count| **count == 0), "{found}");
     let told = table(&found);
     assert!(told.lines().count() > 40 && !told.contains("NaN"), "{told}");
