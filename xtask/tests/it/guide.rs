@@ -49,3 +49,13 @@ fn the_profile_can_be_read_by_the_compiler_that_it_fits_and_names_no_place() {
     let text = String::from_utf8_lossy(&profile);
     assert!(!text.contains("/.cargo/") && !text.contains("/target/"), "it names a folder");
 }
+
+#[test]
+fn the_profile_fits_the_compiler_that_rustup_fetches_here() {
+    let read = |path: &str| fs::read_to_string(root().join(path)).expect("it lies there");
+    let told = read("crates/server/guide/compiler");
+    let release =
+        told.lines().find_map(|line| line.strip_prefix("release: ")).expect("its release");
+    let fetched = read("rust-toolchain.toml");
+    assert!(fetched.contains(&format!("channel = \"{release}\"")), "{fetched}");
+}
