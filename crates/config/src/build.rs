@@ -57,13 +57,15 @@ pub struct View {
 }
 
 impl Built {
-    /// Whether both show their tools in the same way, in every profile.
+    /// Whether both show the same in the same way in every profile, of the same sources.
     pub(crate) fn shows_as(&self, other: &Self) -> bool {
-        let all = |built: &Self| -> Vec<_> {
-            let views = built.views.values().map(|view| view.showcase.clone());
-            views.chain([built.showcase.clone()]).collect()
+        let profiles = |built: &Self| -> Vec<_> {
+            let shown = |(name, view): (&String, &View)| {
+                (name.clone(), view.showcase.clone(), view.policy.version())
+            };
+            built.views.iter().map(shown).collect()
         };
-        self.views.keys().eq(other.views.keys()) && all(self) == all(other)
+        self.showcase == other.showcase && profiles(self) == profiles(other)
     }
 }
 

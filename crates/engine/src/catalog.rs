@@ -94,6 +94,11 @@ impl Publisher {
         next(&self.resources)
     }
 
+    /// Wakes whoever waits for a change of any list: others of them may be seen now.
+    pub fn tell_all(&self) {
+        self.tell(&News { tools: true, prompts: true, resources: true });
+    }
+
     /// Loads every source at once, each with its own deadline, and publishes after each of them.
     pub async fn start(&self) {
         self.load_all(&self.sources.load_full()).await;

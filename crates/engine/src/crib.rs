@@ -175,10 +175,16 @@ impl Crib {
         self.shown_as.store(number(), Ordering::Release);
     }
 
-    /// Wakes whoever waits for a change of the tools: they are shown in another way.
+    /// Wakes whoever waits for a change of tools, prompts or resources: others may be seen now, or they
+    /// are shown in another way.
     pub fn tell_change(&self) {
-        if let Some(reading) = &self.reading {
-            reading.begins();
+        match &self.tools {
+            Tools::Published(publisher, _) => publisher.tell_all(),
+            Tools::Fixed(_) => {
+                if let Some(reading) = &self.reading {
+                    reading.begins();
+                }
+            }
         }
     }
 
@@ -374,8 +380,8 @@ impl Crib {
     }
 
     /// Takes other sources, policy and limits while it runs: see `Publisher::replace`. What runs
-    /// goes on as it began, and what is planned from now on follows the new ones. The ledger and
-    /// the pins stay.
+    /// goes on as it began, and what is planned from now on follows the new ones. Under another
+    /// version of the policy all lists count as changed. The ledger and the pins stay.
     ///
     /// Does nothing to the tools of a crib of a fixed set.
     pub async fn replace(
@@ -384,8 +390,12 @@ impl Crib {
         policy: Arc<dyn Policy>,
         limits: CribLimits,
     ) {
-        let executor = self.executor().with(policy, limits);
-        self.executor.store(Arc::new(executor));
+        let before = self.executor();
+        let same = before.policy().version().is_some_and(|is| policy.version() == Some(is));
+        self.executor.store(Arc::new(before.with(policy, limits)));
+        if !same {
+            self.tell_change();
+        }
         if let Tools::Published(publisher, _) = &self.tools {
             publisher.replace(sources).await;
         }

@@ -45,6 +45,7 @@ mod plans;
 mod questions;
 mod record;
 mod refusals;
+mod relisted;
 mod remote;
 mod revoked;
 mod routes;

@@ -12,10 +12,10 @@ use super::wire::meta;
 
 /// The two revisions of the protocol.
 const MODERN: &str = "MCP-Protocol-Version: 2026-07-28";
-const OLD: &str = "MCP-Protocol-Version: 2025-06-18";
+pub(super) const OLD: &str = "MCP-Protocol-Version: 2025-06-18";
 
 /// Sends a request, and gives the stream that its answer comes from.
-fn open(
+pub(super) fn open(
     serving: &Serving,
     token: &str,
     (method, path, lines): (&str, &str, &[&str]),
@@ -23,7 +23,7 @@ fn open(
 ) -> TcpStream {
     let bearer = bearer(token);
     let both = "Accept: application/json, text/event-stream";
-    let accept = if path == "/mcp" { both } else { "Accept: text/event-stream" };
+    let accept = if path.starts_with("/mcp") { both } else { "Accept: text/event-stream" };
     let own = [&bearer, "Content-Type: application/json", "Connection: close", accept];
     let head = head(method, path, serving, &[&own, lines].concat());
     let body = if body.is_null() { String::new() } else { body.to_string() };
@@ -33,7 +33,7 @@ fn open(
 }
 
 /// The status of an answer that has begun, and its head with what came along.
-fn begun(stream: &mut TcpStream) -> (u16, String) {
+pub(super) fn begun(stream: &mut TcpStream) -> (u16, String) {
     let mut seen = Vec::new();
     let mut piece = [0; 1024];
     while !seen.windows(4).any(|end| end == b"\r\n\r\n") {
@@ -76,7 +76,7 @@ fn nap(serving: &Serving, door: Door, time: u32, session: &str) -> TcpStream {
 }
 
 /// Begins a session of an older client, and gives the header that names it.
-fn session(serving: &Serving, token: &str) -> String {
+pub(super) fn session(serving: &Serving, token: &str) -> String {
     let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {},
         "clientInfo": { "name": "t", "version": "1" } } });
@@ -131,10 +131,15 @@ fn begun_within(stream: &mut TcpStream) -> Option<u16> {
 
 /// A stream that listens for changes.
 pub(crate) fn listen(serving: &Serving, token: &str) -> TcpStream {
+    listen_at(serving, token, "/mcp")
+}
+
+/// The same at another door.
+pub(super) fn listen_at(serving: &Serving, token: &str, path: &str) -> TcpStream {
     let wanted = json!({ "notifications": { "toolsListChanged": true }, "_meta": meta() });
     let body =
         json!({ "jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": wanted });
-    open(serving, token, ("POST", "/mcp", &[MODERN, "Mcp-Method: subscriptions/listen"]), &body)
+    open(serving, token, ("POST", path, &[MODERN, "Mcp-Method: subscriptions/listen"]), &body)
 }
 
 #[test]
