@@ -42,14 +42,16 @@ pub fn decision(answer: &Value) -> Option<Decision> {
 /// A foreign text on one line: no characters that are not seen or that turn the line around, and
 /// nothing of it hidden behind its length but the middle.
 pub fn shown(text: &str) -> String {
-    let seen: String = text.chars().take(100 * LONGEST).filter(|c| !is_unseen(*c)).collect();
-    let count = seen.chars().count();
+    let seen = || text.chars().filter(|c| !is_unseen(*c));
+    let count = seen().count();
     if count <= LONGEST {
-        return seen;
+        return seen().collect();
     }
     let half = LONGEST / 2;
-    let begin: String = seen.chars().take(half).collect();
-    let end: String = seen.chars().skip(count - half).collect();
+    let begin: String = seen().take(half).collect();
+    let mut end: Vec<char> = seen().rev().take(half).collect();
+    end.reverse();
+    let end = String::from_iter(end);
     format!("{begin} […{} more…] {end}", count - 2 * half)
 }
 
@@ -84,5 +86,7 @@ mod tests {
         assert_eq!(shown("a\u{202e}b\nc\u{200b}d\u{e0041}e"), "abcde");
         let long = shown(&format!("{}{}", "a".repeat(4_000), "end"));
         assert!(long.starts_with("aaa") && long.ends_with("aend") && long.contains("3003 more"));
+        let longest = shown(&format!("{}\u{202e}e\u{200b}nd", "a".repeat(4_000_000)));
+        assert!(longest.ends_with("aend") && longest.contains("3999003 more"));
     }
 }

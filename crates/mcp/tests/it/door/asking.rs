@@ -51,6 +51,23 @@ async fn asked(url: &str, caller: &str, arguments: &Value) -> Value {
 }
 
 #[tokio::test]
+async fn a_person_reads_a_long_call_on_one_line_that_hides_its_middle_alone() {
+    let url = door(&Oracle::default()).await;
+    let text = format!("begin \u{202e}\u{200b}\n{}, then everything", "x".repeat(3_000_000));
+    let params = wipe(&json!({ "text": text }), &Value::Null, &Value::Null);
+    let answer = modern(&url, "ann", "tools/call", params, form()).await.answer();
+    let message = &answer["result"]["inputRequests"]["approval"]["params"]["message"];
+    let message = message.as_str().unwrap_or_else(|| panic!("{answer}"));
+    assert!(message.contains("{\"text\":\"begin \\nxxx"), "{message}");
+    assert!(
+        message.contains("xxx, then everything\"}") && message.contains(" more…]"),
+        "{message}"
+    );
+    let is_seen = |c: char| !c.is_control() && !matches!(c, '\u{202e}' | '\u{200b}');
+    assert!(message.len() < 2_000 && message.chars().all(is_seen), "{message:?}");
+}
+
+#[tokio::test]
 async fn a_modern_client_approves_one_call_once() {
     let oracle = Oracle::default();
     let url = door(&oracle).await;
