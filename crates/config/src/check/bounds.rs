@@ -28,6 +28,8 @@ pub struct Bounds {
     pub body_time: Duration,
     /// For an answer that is not read.
     pub stall: Duration,
+    /// For what runs once the server is to stop.
+    pub drain: Duration,
     /// Connections at the same time; `None`: as many as fit.
     pub connections: Option<usize>,
     /// Connections of one peer at the same time; `None`: a quarter of all.
@@ -71,6 +73,7 @@ impl Default for Bounds {
             body_pause: Duration::from_secs(15),
             body_time: Duration::from_mins(1),
             stall: Duration::from_secs(30),
+            drain: Duration::from_secs(30),
             connections: None,
             connections_per_peer: None,
             requests: 1024,
@@ -136,6 +139,7 @@ impl Check<'_, '_, '_> {
             body_pause: time(raw.body_pause.as_ref(), "body_pause", default.body_pause),
             body_time: time(raw.body_time.as_ref(), "body_time", default.body_time),
             stall: time(raw.stall.as_ref(), "stall", default.stall),
+            drain: time(raw.drain.as_ref(), "drain", default.drain),
             connections,
             connections_per_peer,
             requests,

@@ -27,6 +27,8 @@ pub(crate) struct Bounds {
     pub(crate) body_time: Option<PauseText>,
     /// How long an answer may wait for its reader. `30s` if not set.
     pub(crate) stall: Option<PauseText>,
+    /// How long what runs may take once the server is to stop. `30s` if not set.
+    pub(crate) drain: Option<PauseText>,
     /// Connections at the same time, four fifths of the open files that the system allows at the
     /// most. 4096, or as many as fit, if not set.
     pub(crate) connections: Option<u32>,

@@ -22,8 +22,6 @@ use super::{connection, porch};
 
 /// Connections at the same time where the system allows them.
 const MOST: usize = 4096;
-/// How long the last answers may take.
-pub(crate) const DRAIN: Duration = Duration::from_secs(30);
 /// Connections that wait to be taken: as many as the system allows, 4,096 as Linux comes. Whoever
 /// finds no room among them tries again a second later.
 const QUEUE: u32 = u16::MAX as u32;
@@ -181,7 +179,7 @@ async fn drain(
         connections.wait().await;
         now.run_until_cancelled(house.door.settle()).await;
     };
-    if timeout(DRAIN, done).await.is_err() {
+    if timeout(house.bounds.drain, done).await.is_err() {
         tell("some answers were not done in time");
         now.cancel();
         connections.wait().await;

@@ -103,3 +103,49 @@ fn a_call_that_became_a_task_runs_to_its_end_as_well() {
     let ends: Vec<_> = records.filter(|record| record["record"] == "outcome").collect();
     assert!(matches!(&ends[..], [end] if end["outcome"] == "done"), "{ends:?}");
 }
+
+/// Stops a server whose tool works for long; the code of its end, what it told, and what the next
+/// one says of the call.
+fn cut(limits: &str, twice: bool) -> (Option<i32>, String, Value) {
+    let folder = Folder::new();
+    folder.write("worker.py", &worker("25"));
+    let source = "[[source]]\nid = \"w\"\n\
+                  mcp = { command = [\"python3\", \"./worker.py\"], cwd = \".\" }\n";
+    folder.write("crib.toml", &format!("{limits}{source}"));
+    let mut serving = Serving::start_in(folder, &[]);
+    serving.hears("`w`: 1 tools");
+    let (address, token) = (serving.address.clone(), serving.token.clone());
+    let lines = [bearer(&token), "Content-Type: application/json".to_owned()];
+    let lines: Vec<_> = lines.iter().map(String::as_str).collect();
+    let body = json!({ "calls": [{ "name": "w__work" }] }).to_string();
+    let head = head("POST", "/v1/calls", &serving, &lines);
+    let request = format!("{head}Content-Length: {}\r\n\r\n{body}", body.len());
+    let calling = std::thread::spawn(move || ask(&address, &request));
+    let runs = || serving.ask("GET", "/v1/activity", "").json()["running"][0].is_object();
+    assert!(eventually(runs));
+    serving.signal("TERM");
+    serving.hears("stopping: what runs may end; again to stop at once");
+    if twice {
+        serving.signal("TERM");
+    }
+    let code = serving.child.wait().unwrap().code();
+    let answered = calling.join().unwrap().unwrap_or_default();
+    assert!(!answered.contains("\"done\""), "{answered}");
+    let told = serving.told.lock().unwrap().clone();
+    let folder = std::mem::replace(&mut serving.folder, Folder::new());
+    assert!(!folder.path().join("worked").exists());
+    let again = Serving::start_in(folder, &[]);
+    let record = again.ask("GET", "/v1/record", "").json();
+    let [call] = &record["calls"].as_array().unwrap()[..] else { unreachable!("{record}") };
+    assert!(!again.folder.path().join("worked").exists());
+    (code, told, json!([call["tool"], call["state"]]))
+}
+
+#[test]
+fn a_call_that_is_cut_when_the_server_stops_is_told_truthfully_afterwards() {
+    let (code, told, call) = cut("[server.limits]\ndrain = \"1s\"\n", false);
+    assert_eq!((code, &call), (Some(0), &json!(["w__work", "outcome_unknown"])), "{told}");
+    assert!(told.contains("some answers were not done in time"), "{told}");
+    let (code, told, call) = cut("", true);
+    assert_eq!((code, &call), (Some(0), &json!(["w__work", "outcome_unknown"])), "{told}");
+}
