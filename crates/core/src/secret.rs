@@ -4,6 +4,18 @@ use std::fmt;
 use std::sync::{Arc, Weak};
 
 /// A password, key or token. It has no `Display`, no `Serialize`, and its `Debug` says nothing.
+///
+/// ```compile_fail,E0277
+/// println!("{}", toolcrib_core::Secret::new("t0k3n"));
+/// ```
+///
+/// ```compile_fail,E0277
+/// serde_json::json!(toolcrib_core::Secret::new("t0k3n"));
+/// ```
+///
+/// ```
+/// assert_eq!(format!("{:?}", toolcrib_core::Secret::new("t0k3n")), "[secret]");
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Secret(Arc<str>);
 

@@ -1,6 +1,7 @@
 //! Strings with a form of their own.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -9,7 +10,7 @@ use serde::Deserialize;
 pub(crate) const SECRET: &str = "x-secret";
 
 /// A string that may hold `${env:NAME}` and `${file:PATH}`.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct SecretText(pub(crate) String);
 
@@ -27,6 +28,13 @@ pub(crate) enum PauseText {
 pub(crate) enum SizeText {
     Bytes(u64),
     Text(String),
+}
+
+/// Says nothing: what was meant for a reference may have been written in its place.
+impl fmt::Debug for SecretText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[text]")
+    }
 }
 
 impl JsonSchema for SecretText {
