@@ -11,6 +11,7 @@ mod piped;
 mod queued;
 mod results;
 mod resumed;
+mod synced;
 mod tickets;
 mod unknown;
 mod upstream;

@@ -23,6 +23,7 @@ mod echo;
 mod errands;
 mod figures;
 mod finding;
+mod followed;
 mod forbidden;
 #[cfg(target_os = "linux")]
 mod full;
@@ -42,6 +43,7 @@ mod operations;
 mod oracle;
 mod places;
 mod plans;
+mod progress;
 mod questions;
 mod record;
 mod refusals;
