@@ -236,6 +236,11 @@ pub(crate) fn unknown_outcome(what: &str) -> String {
     )
 }
 
+/// Where there is a tool that tells how such a call stands.
+pub(crate) fn looked_up(by: &ToolName, call: &str) -> String {
+    format!(". `{by}` with the `call_id` `{call}` tells how it stands")
+}
+
 /// The same of a call that may be made again without harm.
 pub(crate) fn perhaps_done(what: &str) -> String {
     format!(

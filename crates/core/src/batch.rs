@@ -84,6 +84,8 @@ struct Marks {
     profile: Option<Arc<str>>,
     /// The tool by which the whole of a result that was cut can be read, if there is one.
     reader: Option<Arc<ToolSpec>>,
+    /// The tool that tells how a call stands of which nobody knew how it ended, if there is one.
+    looker: Option<Arc<ToolSpec>>,
     /// Whoever sees what is decided and how calls end.
     witness: Option<Arc<dyn Witness>>,
     /// The runtime under which the gate was made: calls that may hold on to their thread run
@@ -157,6 +159,13 @@ impl Executor {
     #[must_use]
     pub fn reading_by(&self, reader: Arc<ToolSpec>) -> Self {
         self.marked(Marks { reader: Some(reader), ..self.0.marks.clone() })
+    }
+
+    /// The same where a tool of this spec is there for whoever had a call whose outcome nobody knew:
+    /// who may see it is told of it.
+    #[must_use]
+    pub fn looking_up_by(&self, looker: Arc<ToolSpec>) -> Self {
+        self.marked(Marks { looker: Some(looker), ..self.0.marks.clone() })
     }
 
     fn marked(&self, marks: Marks) -> Self {

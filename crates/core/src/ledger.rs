@@ -3,6 +3,7 @@
 mod attempt;
 mod once;
 mod open;
+mod stands;
 
 use std::error::Error;
 use std::fmt;
@@ -23,6 +24,7 @@ use crate::tool::Arguments;
 pub use attempt::{Attempt, Finish};
 pub use once::{Begun, KeyEnd, LONGEST_KEY, OnceKey};
 pub use open::OpenTickets;
+pub use stands::Stands;
 
 /// The record. An error of the ledger stops a call that has an effect before it is sent.
 pub trait Ledger: Send + Sync {
@@ -136,6 +138,20 @@ pub trait Ledger: Send + Sync {
             let open = self.parked(caller).await?;
             Ok(open.into_iter().find(|parked| &parked.ticket == ticket))
         })
+    }
+
+    /// How a call of this caller stands, by our name of it; `None`: there is none, or no more.
+    fn stands<'a>(
+        &'a self,
+        _: &'a Caller,
+        _call: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Stands>, LedgerError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// Whether it can tell how calls stand.
+    fn tells_how_calls_stand(&self) -> bool {
+        false
     }
 
     /// Keeps a result that is too large for a model; `None` where there is no room for it.

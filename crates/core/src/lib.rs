@@ -12,6 +12,7 @@ use std::pin::Pin;
 mod advice;
 pub mod approval;
 mod batch;
+mod calendar;
 mod call;
 mod caller;
 pub mod canonical;
@@ -58,7 +59,7 @@ pub use fingerprint::Fingerprint;
 pub use host::{Ask, Host, LogEntry, LogLevel, Question, Unanswered, Unheard};
 pub use ledger::{
     Attempt, Begun, Ending, Finish, KeyEnd, LONGEST_KEY, Ledger, LedgerError, OnceKey, OpenTickets,
-    Planned, ResultHandle,
+    Planned, ResultHandle, Stands,
 };
 pub use library::{
     About, CodeLibrary, Fields, Following, Held, Holdings, Inquiry, KeptOut, Kind, Library, Offer,

@@ -19,7 +19,7 @@ use toolcrib_core::{
 
 use crate::catalog::{Placed, SourceState};
 use crate::discovery::{self, Asked, Away, Desk, Findings, Meaning, Search, Showcase};
-use crate::reading::Reading;
+use crate::own::Own;
 pub use builder::CribBuilder;
 use tools::Tools;
 
@@ -28,7 +28,7 @@ use tools::Tools;
 pub struct Crib {
     tools: Tools,
     executor: Arc<ArcSwap<Executor>>,
-    reading: Option<Arc<Reading>>,
+    own: Option<Arc<Own>>,
     showcase: Arc<ArcSwap<Showcase>>,
     /// The number of the showcase, which no other has.
     shown_as: Arc<AtomicU64>,
@@ -82,14 +82,14 @@ impl Crib {
     }
 
     /// Resolves when the tools change (see `Publisher::changed`; those of a fixed set never do), when
-    /// some caller begins to have a result to read, or when they are shown in another way.
+    /// some caller begins to have a use for a tool of ours, or when they are shown in another way.
     pub fn changed(&self) -> BoxFuture<'static, ()> {
         let tools = match &self.tools {
             Tools::Fixed(_) => Box::pin(std::future::pending()),
             Tools::Published(publisher, _) => publisher.changed(),
         };
-        let Some(reading) = &self.reading else { return tools };
-        let begun = reading.begun();
+        let Some(own) = &self.own else { return tools };
+        let begun = own.begun();
         Box::pin(async move {
             tokio::select! {
                 () = tools => {}
@@ -181,8 +181,8 @@ impl Crib {
         match &self.tools {
             Tools::Published(publisher, _) => publisher.tell_all(),
             Tools::Fixed(_) => {
-                if let Some(reading) = &self.reading {
-                    reading.begins();
+                if let Some(own) = &self.own {
+                    own.begins();
                 }
             }
         }
@@ -224,9 +224,9 @@ impl Crib {
         }
     }
 
-    /// The snapshot of now, with the tool that reads kept results if this caller has one.
+    /// The snapshot of now, with the tools of ours that this caller has a use for.
     fn shown(&self, caller: &Caller) -> Arc<Catalog> {
-        self.tools.shown(self.reading.as_ref(), caller)
+        self.tools.shown(self.own.as_ref(), caller)
     }
 
     /// Answers every call of a batch exactly once, in call order.
@@ -236,11 +236,10 @@ impl Crib {
 
     /// The same with cancellation and progress.
     pub async fn run_with(&self, plan: &Plan, calls: Vec<Call>, options: BatchOptions) -> Report {
-        let had = self.reading.as_ref().is_some_and(|reading| reading.has(plan.caller()));
+        let before = self.own.as_ref().map(|own| own.uses(plan.caller()));
         let report = self.executor().run_with(plan, calls, options).await;
-        let kept = !had && report.responses.iter().any(|response| response.whole.is_some());
-        if let (true, Some(reading)) = (kept, &self.reading) {
-            reading.begins();
+        if let Some((own, before)) = self.own.as_ref().zip(before) {
+            own.hear(plan.caller(), before, &report);
         }
         report
     }
@@ -350,11 +349,11 @@ impl Crib {
     fn put_together(
         tools: Tools,
         executor: Arc<ArcSwap<Executor>>,
-        reading: Option<Arc<Reading>>,
+        own: Option<Arc<Own>>,
         meaning: Arc<ArcSwapOption<Meaning>>,
     ) -> Self {
-        let (from, reads) = (tools.clone(), reading.clone());
-        let catalog = move |caller: &Caller| from.shown(reads.as_ref(), caller);
+        let (from, ours) = (tools.clone(), own.clone());
+        let catalog = move |caller: &Caller| from.shown(ours.as_ref(), caller);
         let weighs = Arc::default();
         let showcase: Arc<ArcSwap<Showcase>> = Arc::default();
         let (shows, means) = (Arc::clone(&showcase), Arc::clone(&meaning));
@@ -362,13 +361,13 @@ impl Crib {
         let absent = move || sources.absent();
         let desk = Desk::new(Arc::clone(&executor), shows, means, (catalog, absent));
         let shown_as = Arc::new(AtomicU64::new(number()));
-        Self { tools, executor, reading, showcase, shown_as, desk, weighs, meaning }
+        Self { tools, executor, own, showcase, shown_as, desk, weighs, meaning }
     }
 
     fn with(&self, executor: Executor) -> Self {
-        let (tools, reading) = (self.tools.apart(), self.reading.clone());
+        let (tools, own) = (self.tools.apart(), self.own.clone());
         let meaning = Arc::clone(&self.meaning);
-        let mut crib = Self::put_together(tools, shared(executor), reading, meaning);
+        let mut crib = Self::put_together(tools, shared(executor), own, meaning);
         crib.weighs = Arc::clone(&self.weighs);
         crib
     }

@@ -8,6 +8,8 @@ mod crib;
 pub mod discovery;
 pub mod ledger;
 pub mod lock;
+mod looking_up;
+mod own;
 mod reading;
 pub mod rules;
 

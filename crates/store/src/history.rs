@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use rusqlite::types::{Type, Value};
 use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
 use serde::Serialize;
-use toolcrib_core::{Attempt, Caller, Effect, Ending, Fingerprint};
+use toolcrib_core::{Attempt, Caller, Effect, Ending, Fingerprint, Stands};
 
 use crate::calls;
 use crate::state::State;
@@ -96,6 +96,13 @@ impl CallRecord {
             Some(Ending::Unknown) if self.interrupted => State::Interrupted,
             Some(Ending::Unknown) => State::OutcomeUnknown,
         }
+    }
+
+    /// What its caller may read of it.
+    pub(crate) fn stands(self) -> Stands {
+        let ended = self.ended.zip(self.ending);
+        let Self { key: call, tool, planned, interrupted, .. } = self;
+        Stands { call, tool, planned, ended, interrupted }
     }
 }
 

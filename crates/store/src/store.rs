@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::sync::{Semaphore, oneshot};
 use toolcrib_core::{
     BoxFuture, CallKey, Caller, Content, Effect, Ending, Fingerprint, Finish, KeyEnd, Ledger,
-    LedgerError, OpenTickets, Parked, Planned, ResultHandle, TicketError, TicketId,
+    LedgerError, OpenTickets, Parked, Planned, ResultHandle, Stands, TicketError, TicketId,
 };
 
 use crate::calls::{self, End, Like, NewCall, Queueing};
@@ -437,6 +437,18 @@ impl Ledger for Store {
         Box::pin(async move {
             self.0.readers.read(move |file| kept::kept(file, &caller, &handle)).await.ok()?
         })
+    }
+
+    fn stands<'a>(
+        &'a self,
+        caller: &'a Caller,
+        call: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Stands>, LedgerError>> {
+        Box::pin(async move { Ok(self.call(caller, call).await?.map(CallRecord::stands)) })
+    }
+
+    fn tells_how_calls_stand(&self) -> bool {
+        true
     }
 
     fn keeps_for(&self, caller: &Caller) -> bool {

@@ -11,6 +11,7 @@ use crate::content::{Content, Part, Reference};
 use crate::ledger::ResultHandle;
 use crate::name::ToolName;
 use crate::outcome::ToolOutcome;
+use crate::spec::ToolSpec;
 
 pub(super) struct Governed {
     pub(super) outcome: ToolOutcome,
@@ -117,7 +118,8 @@ async fn cut(
         cut.references.push(Reference { text, ..reference.clone() });
     }
     cut.reminder = whole.reminder.as_ref().map(|reminder| room.beginning(reminder));
-    let reader = handle.as_ref().and_then(|handle| Some((handle, reader(batch)?)));
+    let reader = || told_of(batch, batch.gate.marks.reader.as_ref());
+    let reader = handle.as_ref().and_then(|handle| Some((handle, reader()?)));
     cut.parts.push(Part::text(advice::cut(
         (bound - room.0, size(&whole)),
         tool.spec.harmless_to_repeat(),
@@ -126,17 +128,22 @@ async fn cut(
     (cut, handle)
 }
 
-/// The tool by which this caller can read the rest.
-fn reader(batch: &Batch) -> Option<&ToolName> {
-    let reader = batch.gate.marks.reader.as_ref()?;
+/// The tool by which this caller can look a call up.
+pub(super) fn looker(batch: &Batch) -> Option<&ToolName> {
+    told_of(batch, batch.gate.marks.looker.as_ref())
+}
+
+/// The name of a tool of ours, for whoever may see it.
+fn told_of<'a>(batch: &Batch, own: Option<&'a Arc<ToolSpec>>) -> Option<&'a ToolName> {
+    let own = own?;
     let caller = batch.plan.caller();
     // Another tool of that name would be called in its place.
-    let other = batch.plan.catalog().get(reader.name.as_str());
-    if other.is_some_and(|other| *other.spec != **reader) {
+    let other = batch.plan.catalog().get(own.name.as_str());
+    if other.is_some_and(|other| *other.spec != **own) {
         return None;
     }
-    let seeing = AssertUnwindSafe(|| batch.gate.policy.sees(caller, reader));
-    std::panic::catch_unwind(seeing).unwrap_or(false).then_some(&reader.name)
+    let seeing = AssertUnwindSafe(|| batch.gate.policy.sees(caller, own));
+    std::panic::catch_unwind(seeing).unwrap_or(false).then_some(&own.name)
 }
 
 /// Bytes that are left.

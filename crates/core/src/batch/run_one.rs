@@ -239,7 +239,8 @@ impl OneCall {
         if let (Ending::Unknown, ToolOutcome::Failed(error)) = (ending, &mut tries.outcome)
             && error.kind == ErrorKind::UnknownOutcome
         {
-            plainly::unknown(error, self.key, &tool.spec.name, sent);
+            let by = govern::looker(&self.batch);
+            plainly::unknown(error, self.key, (&tool.spec.name, by), sent);
         }
         // Unless the one who waits has given up and recorded the end already.
         if watch.settle() {
@@ -342,7 +343,8 @@ async fn held_back(
     let ticket = ticket.filter(|_| one.batch.reading.is_none());
     let message = advice::duplicate_of_unknown(of.as_deref(), ticket.as_ref());
     let mut error = ToolError::new(ErrorKind::DuplicateOfUnknown, message);
-    plainly::duplicate(&mut error, of.as_deref(), &tool.spec.name, ticket.as_ref());
+    let by = govern::looker(&one.batch);
+    plainly::duplicate(&mut error, of.as_deref(), (&tool.spec.name, by), ticket.as_ref());
     Some(ToolOutcome::Failed(error))
 }
 

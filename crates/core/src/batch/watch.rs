@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::going_on::GoingOn;
+use super::govern::looker;
 use super::record::asked;
 use super::run_one::{Ended, OneCall};
 use super::standing::Standing;
@@ -261,7 +262,7 @@ impl Watching {
         };
         let mut error = ToolError::new(kind, message);
         if let (ErrorKind::UnknownOutcome, Some(spec)) = (kind, spec) {
-            plainly::unknown(&mut error, self.key, &spec.name, self.began);
+            plainly::unknown(&mut error, self.key, (&spec.name, looker(batch)), self.began);
         }
         let recording = async { batch.gate.ledger.finished(self.key, ending).await };
         let recorded = if first { asked(recording).await } else { Ok(()) };

@@ -13,7 +13,7 @@ use super::{Crib, shared};
 use crate::catalog::{Judge, LOAD_DEADLINE, Placed, Publisher};
 use crate::discovery::Showcase;
 use crate::ledger::MemoryLedger;
-use crate::reading::Reading;
+use crate::own::Own;
 
 /// A crib in the making: `build` starts the sources.
 pub struct CribBuilder {
@@ -117,10 +117,9 @@ impl CribBuilder {
     /// there can be used.
     pub fn open(self) -> Crib {
         let catalog = self.limits.catalog.clone();
-        let (executor, reading) = gate(self.policy, self.ledger, self.limits, self.witness);
+        let (executor, own) = gate(self.policy, self.ledger, self.limits, self.witness);
         let publisher = Publisher::new(self.sources, self.judge, catalog);
-        let crib =
-            Crib::put_together(Tools::of(publisher), shared(executor), reading, Arc::default());
+        let crib = Crib::put_together(Tools::of(publisher), shared(executor), own, Arc::default());
         crib.show_as(self.showcase);
         crib
     }
@@ -128,12 +127,12 @@ impl CribBuilder {
     /// A crib of one set that never changes: no source is started, and no runtime is needed.
     pub fn build_fixed(self, tools: Toolset) -> Crib {
         let bounds = &self.limits.catalog.clone();
-        let (executor, reading) = gate(self.policy, self.ledger, self.limits, self.witness);
+        let (executor, own) = gate(self.policy, self.ledger, self.limits, self.witness);
         let previous = &Catalog::default();
         let assembly = Assembly { judge: &*self.judge, ..Assembly::alone(previous, bounds) };
         let catalog = assembly.assemble([Shelf { source: SourceId::code(), tools, stale: false }]);
         let tools = Tools::Fixed(Arc::new(catalog));
-        let crib = Crib::put_together(tools, shared(executor), reading, Arc::default());
+        let crib = Crib::put_together(tools, shared(executor), own, Arc::default());
         crib.show_as(self.showcase);
         crib
     }
@@ -144,13 +143,17 @@ fn gate(
     ledger: Option<Arc<dyn Ledger>>,
     limits: CribLimits,
     witness: Option<Arc<dyn Witness>>,
-) -> (Executor, Option<Arc<Reading>>) {
+) -> (Executor, Option<Arc<Own>>) {
     let ledger = ledger.unwrap_or_else(|| Arc::new(MemoryLedger::within(limits.tickets)));
-    let reading = Reading::of(&ledger);
+    let own = Own::of(&ledger);
     let executor = Executor::new(policy, ledger, limits).seen_by(witness);
-    let executor = match &reading {
-        Some(reading) => executor.reading_by(reading.spec()),
+    let executor = match &own {
+        Some(own) => executor.reading_by(own.reader()),
         None => executor,
     };
-    (executor, reading)
+    let executor = match own.as_ref().and_then(|own| own.looker()) {
+        Some(looker) => executor.looking_up_by(looker),
+        None => executor,
+    };
+    (executor, own)
 }

@@ -7,7 +7,7 @@ use arc_swap::ArcSwap;
 use toolcrib_core::{Caller, Catalog, SourceId};
 
 use crate::catalog::{Absent, Publisher, Window};
-use crate::reading::Reading;
+use crate::own::Own;
 
 #[derive(Clone)]
 pub(super) enum Tools {
@@ -51,10 +51,10 @@ impl Tools {
     }
 
     /// The same with what this caller has besides.
-    pub(super) fn shown(&self, reading: Option<&Arc<Reading>>, caller: &Caller) -> Arc<Catalog> {
+    pub(super) fn shown(&self, own: Option<&Arc<Own>>, caller: &Caller) -> Arc<Catalog> {
         let snapshot = self.catalog();
-        match reading {
-            Some(reading) => reading.catalog(caller, snapshot),
+        match own {
+            Some(own) => own.catalog(caller, snapshot),
             None => snapshot,
         }
     }

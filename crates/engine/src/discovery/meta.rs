@@ -20,7 +20,7 @@ use super::meaning::Meaning;
 use super::names::Names;
 use super::{Confirm, Showcase, discover, find, pending, schema, words};
 use crate::catalog::Absent;
-use crate::reading::SOURCE;
+use crate::own::SOURCE;
 
 /// Where tickets are looked up and redeemed. What was made for plans outlives no desk: it holds
 /// none, since a desk holds the snapshots that hold what was made.

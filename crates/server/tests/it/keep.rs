@@ -7,6 +7,7 @@ mod faults;
 mod forms;
 mod keys;
 mod kills;
+mod looked_up;
 mod piped;
 mod queued;
 mod results;
