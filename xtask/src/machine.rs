@@ -22,7 +22,18 @@ pub fn program(name: impl AsRef<Path>) -> Command {
 
 /// The cargo that `PATH` names; rustup gives it the toolchain of the one that started us.
 pub fn cargo() -> Command {
-    program("cargo")
+    let mut cargo = program("cargo");
+    // Of the cargo that started us, about this program: build scripts that look at them would have
+    // all rebuilt that was built without us.
+    for (name, _) in std::env::vars_os() {
+        let is_of_us = name.to_str().is_some_and(|name| {
+            ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|start| name.starts_with(start))
+        });
+        if is_of_us {
+            cargo.env_remove(name);
+        }
+    }
+    cargo
 }
 
 /// What a program prints; what it says of its faults goes into the error.
