@@ -51,6 +51,7 @@ mod written;
 pub use door::{
     Asking, Claim, Door, DoorSettings, Guest, House, Porch, Served, StdioError, Unserved,
 };
+pub use methods::METHODS;
 pub use oauth::{Answer, Login, LoginError, OAuthError, login};
 pub use pipes::reads_for_its_calls;
 pub use settings::{

@@ -1,7 +1,8 @@
 //! The methods of the protocol, of all revisions and in both directions. What is none of them is an
 //! extension's, of which nobody here knows what it does.
 
-const DEFINED: [&str; 34] = [
+/// Those of the protocol itself, sorted.
+pub const METHODS: [&str; 34] = [
     "completion/complete",
     "elicitation/create",
     "initialize",
@@ -42,5 +43,5 @@ const DEFINED: [&str; 34] = [
 const OWN: [&str; 2] = ["notifications/tasks", "tasks/update"];
 
 pub(crate) fn is_defined(method: &str) -> bool {
-    DEFINED.contains(&method) || OWN.contains(&method)
+    METHODS.contains(&method) || OWN.contains(&method)
 }

@@ -9,6 +9,7 @@ use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use toolcrib::mcp::METHODS;
 
 use super::oracle::{Operation, Oracle, document};
 use super::routes;
@@ -145,7 +146,7 @@ fn over_routes(serving: &Serving, token: &str, name: &str, words: &str) -> Vec<(
 fn over_methods(serving: &Serving, token: &str, name: &str) -> Vec<(String, Answer)> {
     let mut answers = Vec::new();
     let reference = json!({ "type": "ref/prompt", "name": name });
-    for (method, params) in [
+    let asked = [
         ("server/discover", json!({})),
         ("tools/list", json!({})),
         ("tools/call", json!({ "name": name, "arguments": {} })),
@@ -165,7 +166,14 @@ fn over_methods(serving: &Serving, token: &str, name: &str) -> Vec<(String, Answ
         ("logging/setLevel", json!({ "level": "debug" })),
         ("ping", json!({})),
         (name, json!({})),
-    ] {
+    ];
+    // And every other one, with whatever could name the tool. What listens does not end.
+    let others = METHODS.iter().copied().filter(|method| {
+        *method != "subscriptions/listen" && asked.iter().all(|(known, _)| known != method)
+    });
+    let named = json!({ "name": name, "uri": name, "taskId": name, "requestId": name });
+    let others: Vec<_> = others.map(|method| (method, named.clone())).collect();
+    for (method, params) in asked.into_iter().chain(others) {
         for path in ["/mcp", "/mcp/p"] {
             let asked = format!("{path} {method} {params}");
             answers.push((asked, modern(serving, token, path, (method, params.clone()))));
@@ -234,7 +242,7 @@ fn compare(world: &World, (all, token): (&Serving, &str), oracle: &Oracle, who: 
     let listed = listed["tools"].as_array().unwrap().iter();
     let names: BTreeSet<_> = listed.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
     assert_eq!(&names, permitted);
-    for name in permitted.iter().take(3) {
+    for name in permitted {
         let call = json!({ "name": name, "arguments": {} });
         let called = modern(all, token, "/mcp", ("tools/call", call));
         assert!(called.body.contains("ok"), "{name}: {called:?}");
