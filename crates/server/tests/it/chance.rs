@@ -17,6 +17,14 @@ impl Chance {
         Self(seed)
     }
 
+    /// How many steps to take: as many as `TOOLCRIB_TEST_STEPS` says, for a run that lasts, else so
+    /// many.
+    #[expect(clippy::disallowed_methods, reason = "whoever runs the tests may want more")]
+    pub(crate) fn steps(usual: usize) -> usize {
+        let given = std::env::var("TOOLCRIB_TEST_STEPS").ok().and_then(|text| text.parse().ok());
+        given.unwrap_or(usual)
+    }
+
     pub(crate) fn below(&mut self, limit: usize) -> usize {
         // SplitMix64.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
