@@ -11,6 +11,7 @@ mod bombs;
 mod bounds;
 mod calls;
 mod canaries;
+mod canaries_elsewhere;
 mod clients;
 mod consent;
 mod credentials;

@@ -78,7 +78,7 @@ fn is_kept(byte: u8) -> bool {
 }
 
 /// Whatever comes, it is said back as a fault, and a token is given to whoever asks for one.
-fn echo(heard: &Heard) -> Said {
+pub(super) fn echo(heard: &Heard) -> Said {
     let lines = format!("Content-Type: application/json\r\nSet-Cookie: s={OF_COOKIE}\r\n");
     if heard.path == "/token" {
         let body = json!({ "access_token": OF_GRANT, "token_type": "Bearer", "expires_in": 3600 });
@@ -236,7 +236,7 @@ fn of_processes(serving: &Serving) -> Vec<(String, String)> {
     seen
 }
 
-fn assert_none(said: &[(String, String)], secrets: &[&str]) {
+pub(super) fn assert_none(said: &[(String, String)], secrets: &[&str]) {
     for secret in secrets {
         for form in forms(secret) {
             for (place, text) in said {
