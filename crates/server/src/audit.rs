@@ -21,9 +21,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcrib::config::AuditSettings;
-use toolcrib::store::Store;
+use toolcrib::store::{CallRecord, KnownEnd, Store};
 use toolcrib::{
-    BoxFuture, Decided, Effect, Fingerprint, LedgerError, Over, Questioned, ToolOutcome,
+    BoxFuture, Caller, Decided, Effect, Fingerprint, LedgerError, Over, Questioned, ToolOutcome,
 };
 
 use left::Left;
@@ -38,6 +38,30 @@ pub(crate) struct Audit {
     writer: Writer,
     required: bool,
     left: Vec<Left>,
+}
+
+/// What a person says of a call of whose outcome nobody knows.
+pub(crate) struct Resolution<'a> {
+    pub(crate) call: &'a CallRecord,
+    pub(crate) end: KnownEnd,
+    pub(crate) by: &'a Caller,
+}
+
+impl Resolution<'_> {
+    fn record(&self, stage: &str) -> Value {
+        let Self { call, end, by } = self;
+        json!({
+            "record": "resolution",
+            "call": call.key,
+            "tenant": call.tenant,
+            "subject": call.subject,
+            "tool": call.tool,
+            "source": call.source,
+            "stage": stage,
+            "ending": end.state(),
+            "resolved_by": { "tenant": by.tenant, "subject": by.subject },
+        })
+    }
 }
 
 impl Audit {
@@ -110,6 +134,23 @@ impl Audit {
             "stage": question.stage.as_str(),
             "decided_by": question.by.map(|by| json!({ "tenant": by.tenant, "subject": by.subject })),
         }));
+    }
+
+    /// Resolves when what a person says of a call is on the disk, if that is required: it lets
+    /// calls like it run.
+    pub(crate) async fn resolved(&self, resolution: &Resolution<'_>) -> Result<(), Fault> {
+        let record = masked(resolution.record("given"));
+        if !self.required {
+            self.writer.hand_over_in_turn(record).await;
+            return Ok(());
+        }
+        self.writer.ask(record).await
+    }
+
+    /// The call has another end all the same, or none: something was faster, or could not be
+    /// written.
+    pub(crate) fn void(&self, resolution: &Resolution<'_>) {
+        self.note(resolution.record("void"));
     }
 
     pub(crate) fn ended(&self, call: &Over<'_>) {

@@ -150,14 +150,20 @@ fn columns(ending: Ending) -> (&'static str, Option<&'static str>) {
     }
 }
 
-/// Gives a call an end whose end was not known.
-pub(crate) fn resolve(connection: &Connection, key: &str, ending: Ending) -> rusqlite::Result<()> {
+/// Gives a call an end whose end was not known. `by`: who says so; `None`: an answer that came late.
+pub(crate) fn resolve(
+    connection: &Connection,
+    key: &str,
+    ending: Ending,
+    by: Option<&Caller>,
+) -> rusqlite::Result<()> {
     let (ending, kind) = columns(ending);
     let mut update = connection.prepare_cached(
-        "UPDATE calls SET ending = ?2, kind = ?3, resolved = ?4 \
-         WHERE key = ?1 AND ending = 'unknown'",
+        "UPDATE calls SET ending = ?2, kind = ?3, resolved = ?4, resolved_by_tenant = ?5, \
+         resolved_by_subject = ?6 WHERE key = ?1 AND ending = 'unknown'",
     )?;
-    update.execute(params![key, ending, kind, Moment::now()])?;
+    let (tenant, subject) = by.map(|by| (&by.tenant, &by.subject)).unzip();
+    update.execute(params![key, ending, kind, Moment::now(), tenant, subject])?;
     Ok(())
 }
 

@@ -21,7 +21,8 @@ const LOOKED_AT: usize = 10_000;
 
 const COLUMNS: &str = "seq, key, call_id, tool, source, effect, fingerprint, arguments, planned, \
                        ended, ending, kind, interrupted, attempts, resolved, tenant, subject, \
-                       decided_by_tenant, decided_by_subject";
+                       decided_by_tenant, decided_by_subject, resolved_by_tenant, \
+                       resolved_by_subject";
 
 /// What is known of a call. Its arguments are not: only their fingerprint is.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -43,18 +44,20 @@ pub struct CallRecord {
     pub ended: Option<SystemTime>,
     /// `None` while it runs.
     pub ending: Option<Ending>,
-    /// The process ended before the call did: its ending is `Unknown`, or `NotExecuted` if it still
-    /// waited for its turn, and `ended` is when that was found.
+    /// The process ended before the call did: its ending is `Unknown` until somebody says more, or
+    /// `NotExecuted` if it still waited for its turn, and `ended` is when that was found.
     pub interrupted: bool,
     /// What was tried; `None` where nobody lived to write it down.
     pub attempts: Option<Vec<Attempt>>,
-    /// When an answer that came too late gave it its end after all.
+    /// When an answer that came too late, or a person, gave it its end after all.
     pub resolved: Option<SystemTime>,
     /// Who approved it; `None` of a call that came without a ticket.
     pub decided_by: Option<Decider>,
+    /// Who said how it ended; `None` where nobody had to.
+    pub resolved_by: Option<Decider>,
 }
 
-/// Who said yes to a call that waited for it.
+/// Who said yes to a call that waited for it, or how one ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Decider {
     pub tenant: String,
@@ -170,6 +173,12 @@ pub(crate) fn one(
     find.query_row(params![key, caller.tenant, caller.subject], read).optional()
 }
 
+/// The same, whoever made it.
+pub(crate) fn any(connection: &Connection, key: &str) -> rusqlite::Result<Option<CallRecord>> {
+    let find = format!("SELECT {COLUMNS} FROM calls WHERE key = ?1");
+    connection.prepare_cached(&find)?.query_row([key], read).optional()
+}
+
 pub(crate) fn endings(
     connection: &Connection,
     keys: Vec<String>,
@@ -201,8 +210,6 @@ fn read(row: &Row<'_>) -> rusqlite::Result<CallRecord> {
     };
     let attempts = row.get::<_, Option<String>>(13)?;
     let attempts = attempts.map(|text| serde_json::from_str(&text).map_err(|_| bad(13, "no list")));
-    let by: (Option<String>, Option<String>) = (row.get(17)?, row.get(18)?);
-    let decided_by = by.0.zip(by.1).map(|(tenant, subject)| Decider { tenant, subject });
     let (ending, kind): (Option<String>, Option<String>) = (row.get(10)?, row.get(11)?);
     let ending = ending
         .map(|ending| calls::ending(&ending, kind.as_deref()).ok_or_else(|| bad(10, "no ending")));
@@ -222,6 +229,13 @@ fn read(row: &Row<'_>) -> rusqlite::Result<CallRecord> {
         interrupted: row.get(12)?,
         attempts: attempts.transpose()?,
         resolved: row.get::<_, Option<Moment>>(14)?.map(Moment::time),
-        decided_by,
+        decided_by: decider(row, 17)?,
+        resolved_by: decider(row, 19)?,
     })
+}
+
+/// The person of two columns, of which this is the first.
+fn decider(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Decider>> {
+    let by: (Option<String>, Option<String>) = (row.get(column)?, row.get(column + 1)?);
+    Ok(by.0.zip(by.1).map(|(tenant, subject)| Decider { tenant, subject }))
 }

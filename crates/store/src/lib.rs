@@ -46,5 +46,5 @@ pub use history::{CallRecord, Cursor, Decider, Filter, Page};
 pub use kept::Piece;
 pub use keys::{Begun, Key};
 pub use options::Options;
-pub use state::State;
+pub use state::{KnownEnd, State};
 pub use store::{Store, open};

@@ -1,6 +1,7 @@
-//! Where a call stands, and which rows are those of a state.
+//! Where a call stands, which rows are those of a state, and what a person may say of a call.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use toolcrib_core::{Ending, ErrorKind};
 
 /// Where a call stands: each is in one state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -74,6 +75,44 @@ impl State {
             }
             Some(index) => format!("INDEXED BY {index} WHERE {condition}"),
             None => format!("WHERE {condition}"),
+        }
+    }
+}
+
+/// How a call ended of which nobody knew, as a person says who has looked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KnownEnd {
+    Succeeded,
+    /// It ran and failed, or certainly had no effect.
+    Failed,
+    /// It never started.
+    NotExecuted,
+}
+
+impl KnownEnd {
+    /// The words of all of them.
+    pub const WORDS: [&'static str; 3] = [
+        Self::Succeeded.state().as_str(),
+        Self::Failed.state().as_str(),
+        Self::NotExecuted.state().as_str(),
+    ];
+
+    /// Where a call stands that ended so.
+    pub const fn state(self) -> State {
+        match self {
+            Self::Succeeded => State::Succeeded,
+            Self::Failed => State::Failed,
+            Self::NotExecuted => State::NotExecuted,
+        }
+    }
+
+    /// Why it failed the person does not say: the tool did not do it.
+    pub(crate) const fn ending(self) -> Ending {
+        match self {
+            Self::Succeeded => Ending::Succeeded,
+            Self::Failed => Ending::Failed(ErrorKind::Tool),
+            Self::NotExecuted => Ending::NotExecuted,
         }
     }
 }

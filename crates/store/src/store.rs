@@ -23,6 +23,7 @@ use crate::options::Options;
 use crate::owed::{Finishing, Owed};
 use crate::readers::Readers;
 use crate::reading::{Left, Reading};
+use crate::state::KnownEnd;
 use crate::tickets::{self, NewTicket};
 use crate::told::Told;
 use crate::wall::Moment;
@@ -104,6 +105,29 @@ impl Store {
         self.flush().await?;
         let (caller, key) = (caller.clone(), key.to_owned());
         self.0.readers.read(move |file| history::one(file, &caller, &key)).await
+    }
+
+    /// The same, whoever made it: for whoever runs the crib.
+    pub async fn call_of_any(&self, key: &str) -> Result<Option<CallRecord>, StoreError> {
+        self.flush().await?;
+        let key = key.to_owned();
+        self.0.readers.read(move |file| history::any(file, &key)).await
+    }
+
+    /// Gives a call of whose outcome nobody knows, whoever made it, the end that this person says;
+    /// any other call stays as it is. The call as it is from then on, also after a loss of power.
+    pub async fn resolve(
+        &self,
+        key: &str,
+        end: KnownEnd,
+        by: &Caller,
+    ) -> Result<Option<CallRecord>, StoreError> {
+        let (key, by) = (key.to_owned(), by.clone());
+        let resolve = move |file: &rusqlite::Connection| {
+            calls::resolve(file, &key, end.ending(), Some(&by))?;
+            history::any(file, &key)
+        };
+        self.0.writer.ask(Need::Sync, resolve).await
     }
 
     /// How calls ended, whoever made them, by their keys: those of them that are on record.
@@ -308,7 +332,7 @@ impl Ledger for Store {
 
     fn resolved(&self, call: CallKey, ending: Ending) -> BoxFuture<'_, Result<(), LedgerError>> {
         let key = call.to_string();
-        let resolve = move |file: &rusqlite::Connection| calls::resolve(file, &key, ending);
+        let resolve = move |file: &rusqlite::Connection| calls::resolve(file, &key, ending, None);
         Box::pin(async move { Ok(self.0.writer.ask(Need::Commit, resolve).await?) })
     }
 

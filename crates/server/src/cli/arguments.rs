@@ -13,7 +13,8 @@ use clap_complete::Shell;
 pub(super) use desk::DeskCommand;
 pub(super) use global::Global;
 pub(super) use remote::{
-    AuditCommand, CallsWords, RemoteWords, SourceCommand, SourcesWords, TicketCommand, TicketsWords,
+    AuditCommand, CallCommand, CallsWords, RemoteWords, SourceCommand, SourcesWords, TicketCommand,
+    TicketsWords,
 };
 
 const EXIT_CODES: &str = "\
@@ -119,7 +120,8 @@ Asks the server of this machine with the token that it made, and each `toolcrib 
 Examples:
   toolcrib calls
   toolcrib calls --follow --json | jq .tool
-  toolcrib calls --state interrupted,outcome_unknown")]
+  toolcrib calls --state interrupted,outcome_unknown
+  toolcrib calls resolve --help")]
     Calls(CallsWords),
     /// List the calls that wait for a person, at a running server and at each `toolcrib mcp` of this
     /// user; approve or deny them, or answer what they ask.

@@ -8,11 +8,12 @@ use std::time::Duration;
 use anyhow::Result;
 use http::Method;
 use jiff::Timestamp;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
-use toolcrib::store::State;
+use toolcrib::store::{KnownEnd, State};
 
 use super::End;
-use super::arguments::{CallsWords, Global};
+use super::arguments::{CallCommand, CallsWords, Global};
 use super::everywhere::{Everywhere, Place, of_process};
 use super::output::Output;
 
@@ -21,6 +22,9 @@ const LONG: u64 = 2_000_000;
 
 pub(super) fn calls(global: &Global, output: &Output, words: &CallsWords) -> Result<End> {
     let everywhere = Everywhere::open(global, &words.remote)?;
+    if let Some(CallCommand::Resolve { key, ending }) = &words.command {
+        return resolve(&everywhere, output, (key, ending));
+    }
     if !words.state.is_empty() {
         return recorded(&everywhere, output, words);
     }
@@ -102,6 +106,24 @@ fn locked<T>(room: &Mutex<T>) -> MutexGuard<'_, T> {
     room.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What is wrong where no place has the call.
+const ABSENT: &str = "no record has a call of this key, here or at the server: \
+                      `toolcrib calls --state outcome_unknown,interrupted` shows those that it \
+                      can be said of";
+
+fn resolve(everywhere: &Everywhere, output: &Output, (key, ending): (&str, &str)) -> Result<End> {
+    let path = format!("/v1/record/{}", utf8_percent_encode(key, NON_ALPHANUMERIC));
+    let call = everywhere.decide(&path, &json!({ "ending": ending }), ABSENT)?;
+    if output.json {
+        output.value(&call)?;
+    } else {
+        output.table(OF_RECORD, [of_record(&call)])?;
+    }
+    Ok(End::Done)
+}
+
+const OF_RECORD: [&str; 6] = ["BEGAN", "TOOL", "SOURCE", "CALLER", "OUTCOME", "TOOK"];
+
 /// The calls of the record in these states, which may be those of a process before.
 fn recorded(everywhere: &Everywhere, output: &Output, words: &CallsWords) -> Result<End> {
     let (states, limit) = (words.state.join(","), words.limit);
@@ -118,7 +140,8 @@ fn recorded(everywhere: &Everywhere, output: &Output, words: &CallsWords) -> Res
     // As everywhere: the newest last.
     rows.reverse();
     let found = rows.len();
-    output.table(["BEGAN", "TOOL", "SOURCE", "CALLER", "OUTCOME", "TOOK"], rows)?;
+    output.table(OF_RECORD, rows)?;
+    to_resolve(output, &seen)?;
     if is_cut {
         let more = "`--limit` shows up to 500, and `GET /v1/record` the rest";
         output.note(&format!("these are the newest {found}, and there may be more: {more}"));
@@ -126,11 +149,33 @@ fn recorded(everywhere: &Everywhere, output: &Output, words: &CallsWords) -> Res
     Ok(End::Done)
 }
 
+/// The keys of those that a person may know more of. In a table of their own, as a terminal would
+/// break them beside all the rest.
+fn to_resolve(output: &Output, seen: &Value) -> Result<()> {
+    let unknown = [State::OutcomeUnknown, State::Interrupted].map(State::as_str);
+    let mut rows: Vec<_> = items(seen, "calls")
+        .filter(|call| unknown.contains(&text(call, "state")))
+        .map(|call| {
+            let [key, began, tool] = ["key", "planned", "tool"].map(|key| text(call, key));
+            [key.to_owned(), second(began), tool.to_owned()]
+        })
+        .collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    rows.reverse();
+    output.text("")?;
+    output.table(["KEY", "BEGAN", "TOOL"], rows)?;
+    let words = KnownEnd::WORDS.join("|");
+    output.note(&format!("once you know how one ended: `toolcrib calls resolve KEY {words}`"));
+    Ok(())
+}
+
 fn of_record(call: &Value) -> [String; 6] {
     let moment = |key: &str| text(call, key).parse::<Timestamp>().ok();
     let lasted = match (moment("planned"), moment("ended")) {
         // When it ended nobody saw.
-        _ if text(call, "state") == State::Interrupted.as_str() => None,
+        _ if call.get("interrupted").and_then(Value::as_bool) == Some(true) => None,
         (Some(began), Some(ended)) => Duration::try_from(ended.duration_since(began)).ok(),
         (None, _) | (_, None) => None,
     };
@@ -139,12 +184,11 @@ fn of_record(call: &Value) -> [String; 6] {
         Some(kind) => format!("{}: {kind}", text(call, "state")),
         None => text(call, "state").to_owned(),
     };
-    let outcome = match call.get("decided_by").filter(|by| by.is_object()) {
-        Some(by) => {
-            format!("{outcome}, approved by {}/{}", text(by, "tenant"), text(by, "subject"))
-        }
-        None => outcome,
+    let by = |key: &str, did: &str| match call.get(key).filter(|by| by.is_object()) {
+        Some(by) => format!(", {did} by {}/{}", text(by, "tenant"), text(by, "subject")),
+        None => String::new(),
     };
+    let outcome = [outcome, by("decided_by", "approved"), by("resolved_by", "resolved")].concat();
     let lasted = match lasted {
         // The record keeps milliseconds.
         Some(Duration::ZERO) => "under 1ms".to_owned(),

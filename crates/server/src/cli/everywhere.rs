@@ -131,8 +131,9 @@ impl Everywhere {
         Ok(seen)
     }
 
-    /// Has it done where it can be done: all that do not know of it say so.
-    pub(super) fn decide(&self, path: &str, body: &Value) -> Result<Value> {
+    /// Has it done where it can be done: all that do not know of it say so. `absent`: what is wrong
+    /// if none of several knows it.
+    pub(super) fn decide(&self, path: &str, body: &Value, absent: &str) -> Result<Value> {
         self.runtime.block_on(async {
             let near = self.near();
             let mut refused = None;
@@ -148,10 +149,7 @@ impl Everywhere {
             match (refused, &self.server) {
                 (Some(error), _) => Err(error),
                 (None, Err(error)) if near.is_empty() || self.is_unclear() => bail!("{error:#}"),
-                (None, _) => bail!(
-                    "no call waits under this ticket, here or at the server: `toolcrib tickets` \
-                     lists those that wait"
-                ),
+                (None, _) => bail!("{absent}"),
             }
         })
     }

@@ -18,6 +18,10 @@ use super::remote::Refused;
 /// As many as a server keeps open; one that goes on for ever is asked no more.
 const MOST: usize = 10_000;
 
+/// What is wrong where no place knows the ticket.
+const ABSENT: &str = "no call waits under this ticket, here or at the server: \
+                      `toolcrib tickets` lists those that wait";
+
 pub(super) fn tickets(global: &Global, output: &Output, words: &TicketsWords) -> Result<End> {
     let everywhere = Everywhere::open(global, &words.remote)?;
     let (ticket, body) = match &words.command {
@@ -37,7 +41,7 @@ pub(super) fn tickets(global: &Global, output: &Output, words: &TicketsWords) ->
     }
     let path = format!("/v1/tickets/{}", encoded(ticket));
     // Whoever decides once more is told what came of the first time.
-    let (member, answer) = match everywhere.decide(&path, &body) {
+    let (member, answer) = match everywhere.decide(&path, &body, ABSENT) {
         Ok(answer) => ("response", answer),
         Err(error) => ("recorded", recorded(error, output)?),
     };

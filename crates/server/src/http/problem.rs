@@ -34,6 +34,7 @@ pub(crate) enum Kind {
     NothingLeft,
     NotAReply,
     TicketRefused,
+    EndKnown,
     KeyConflict,
     KeyInUse,
     OutcomeUnknown,
@@ -43,7 +44,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 31] = [
+    pub(crate) const ALL: [Self; 32] = [
         Self::BadRequest,
         Self::BadHost,
         Self::BadOrigin,
@@ -69,6 +70,7 @@ impl Kind {
         Self::NothingLeft,
         Self::NotAReply,
         Self::TicketRefused,
+        Self::EndKnown,
         Self::KeyConflict,
         Self::KeyInUse,
         Self::OutcomeUnknown,
@@ -105,6 +107,7 @@ impl Kind {
             Self::NothingLeft => ("nothing-left", 409, "No chosen tool is left"),
             Self::NotAReply => ("not-a-reply", 422, "This is no reply of the model API"),
             Self::TicketRefused => ("ticket-refused", 409, "The ticket cannot be redeemed"),
+            Self::EndKnown => ("end-known", 409, "The call takes no such end"),
             Self::KeyConflict => ("key-conflict", 409, "The key belongs to another request"),
             Self::KeyInUse => ("key-in-use", 409, "The request of this key still runs"),
             Self::OutcomeUnknown => ("outcome-unknown", 409, "Nobody can say how it ended"),

@@ -6,6 +6,7 @@ pub(crate) mod health;
 mod hearing;
 pub(crate) mod ledger;
 pub(crate) mod plan;
+pub(crate) mod resolving;
 pub(crate) mod results;
 pub(crate) mod sources;
 pub(crate) mod tickets;

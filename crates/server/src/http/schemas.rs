@@ -236,11 +236,19 @@ pub(crate) fn batches() -> Value {
 }
 
 pub(crate) fn record() -> Value {
-    let by = object(&[("tenant", text()), ("subject", text())]);
-    let by = json!({ "anyOf": [by, { "type": "null" }] });
-    let by = about(by, "Who approved it, of a call that waited for that.");
-    let more = [("tenant", text()), ("caller", text()), ("decided_by", by)];
-    paged(object(&[("calls", list(&recorded(&more)))]))
+    paged(object(&[("calls", list(&of_record()))]))
+}
+
+/// A call as the operator sees it.
+pub(crate) fn of_record() -> Value {
+    let person = object(&[("tenant", text()), ("subject", text())]);
+    let by = |words: &str| about(json!({ "anyOf": [person.clone(), { "type": "null" }] }), words);
+    recorded(&[
+        ("tenant", text()),
+        ("caller", text()),
+        ("decided_by", by("Who approved it, of a call that waited for that.")),
+        ("resolved_by", by("Who said how it ended, where nobody knew.")),
+    ])
 }
 
 fn recorded(more: &[(&str, Value)]) -> Value {

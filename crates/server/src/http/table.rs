@@ -4,13 +4,15 @@ use toolcrib::Discovery;
 use toolcrib::store::State;
 
 use super::problem::Kind::{
-    self, BadHost, BadOrigin, BadRequest, Broken, Forbidden, InsufficientScope, InvalidBody,
-    InvalidQuery, KeyConflict, KeyInUse, NotAReply, NotJson, NothingLeft, OtherProfile,
-    OutcomeUnknown, TicketRefused, TooLarge, TooMany, TooSlow, Unauthenticated, Unavailable,
-    UnknownCall, UnknownCursor, UnknownPlan, UnknownProfile, UnknownResult, UnknownSource,
-    UnknownTicket, UnknownTool,
+    self, BadHost, BadOrigin, BadRequest, Broken, EndKnown, Forbidden, InsufficientScope,
+    InvalidBody, InvalidQuery, KeyConflict, KeyInUse, NotAReply, NotJson, NothingLeft,
+    OtherProfile, OutcomeUnknown, TicketRefused, TooLarge, TooMany, TooSlow, Unauthenticated,
+    Unavailable, UnknownCall, UnknownCursor, UnknownPlan, UnknownProfile, UnknownResult,
+    UnknownSource, UnknownTicket, UnknownTool,
 };
-use super::rest::{calls, figures, health, ledger, plan, results, sources, tickets, tools};
+use super::rest::{
+    calls, figures, health, ledger, plan, resolving, results, sources, tickets, tools,
+};
 use super::routes::Access::{Anybody, Caller, Operator};
 use super::routes::{Access, Answered, Parameter, Route, Takes};
 use super::{mcp, metadata, openapi, schemas};
@@ -158,6 +160,16 @@ pub(crate) static ROUTES: &[Route] = &[
         .query(RECORDED)
         .answers(schemas::record)
         .problems(&[InvalidQuery, Forbidden, UnknownCursor]),
+    post(
+        "/v1/record/{id}",
+        "resolve_call",
+        resolving::resolve,
+        "Say how a call ended of whose outcome nobody knows.",
+    )
+    .access(Operator)
+    .body(schemas::of::<resolving::EndBody>)
+    .answers(schemas::of_record)
+    .problems(&[Forbidden, UnknownCall, EndKnown]),
     get("/metrics", "metrics", figures::metrics, "Figures for Prometheus.")
         .access(Operator)
         .undocumented(),

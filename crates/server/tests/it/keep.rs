@@ -10,6 +10,7 @@ mod kills;
 mod looked_up;
 mod piped;
 mod queued;
+mod resolved;
 mod results;
 mod resumed;
 mod synced;

@@ -30,7 +30,7 @@ mod forbidden;
 mod full;
 mod hidden;
 mod json;
-mod keys;
+pub(crate) mod keys;
 mod leaks;
 mod lifetime;
 mod limits;

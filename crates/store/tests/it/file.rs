@@ -53,7 +53,7 @@ fn a_file_of_a_newer_release_or_of_something_else_is_left_alone() {
     drop(raw);
     assert_eq!(
         refusal(&scratch),
-        "the store `FILE` was written by a newer release (its form is 7, this release knows 5): \
+        "the store `FILE` was written by a newer release (its form is 7, this release knows 6): \
          use that release, or name another file"
     );
     let scratch = Scratch::new();

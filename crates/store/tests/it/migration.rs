@@ -69,7 +69,7 @@ async fn a_file_of_the_first_form_goes_on_with_all_that_it_holds() {
     let ends: Vec<_> = calls.iter().map(|call| (call.key.as_str(), call.ending)).collect();
     assert_eq!(ends, [("k-1", Some(Ending::Unknown)), ("k-0", Some(Ending::Succeeded))]);
     assert!(calls.iter().all(|call| call.attempts.is_none() && call.resolved.is_none()));
-    assert!(calls.iter().all(|call| call.decided_by.is_none()));
+    assert!(calls.iter().all(|call| call.decided_by.is_none() && call.resolved_by.is_none()));
     let key = |key: &str| OnceKey {
         caller: Caller::local(),
         tool: ToolName::new("wipe").unwrap(),
@@ -86,7 +86,7 @@ async fn a_file_of_the_first_form_goes_on_with_all_that_it_holds() {
     drop((crib, store));
     let raw = Connection::open(scratch.file()).unwrap();
     let form: i64 = raw.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-    assert_eq!(form, 5);
+    assert_eq!(form, 6);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
-use toolcrib::store::State;
+use toolcrib::store::{KnownEnd, State};
 
 /// Which server, and who asks.
 #[derive(Debug, Args)]
@@ -38,6 +38,27 @@ pub(in crate::cli) struct CallsWords {
     pub(in crate::cli) limit: u16,
     #[command(flatten)]
     pub(in crate::cli) remote: RemoteWords,
+    #[command(subcommand)]
+    pub(in crate::cli) command: Option<CallCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum CallCommand {
+    /// Say how a call ended of whose outcome nobody knows, once you have looked.
+    #[command(after_help = "\
+What was said first stays. Calls like it are not held back any more; an idempotency key that the
+call came with keeps its answer and never runs it again.
+
+Examples:
+  toolcrib calls --state outcome_unknown,interrupted
+  toolcrib calls resolve 0199c6f2a1b27c3d8e4f5a6b7c8d9e0f-0 succeeded")]
+    Resolve {
+        /// The key of the call, as `--state` shows it.
+        key: String,
+        /// How it really ended.
+        #[arg(value_parser = PossibleValuesParser::new(KnownEnd::WORDS))]
+        ending: String,
+    },
 }
 
 #[derive(Debug, Args)]

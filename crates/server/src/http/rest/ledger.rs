@@ -1,5 +1,5 @@
-//! `GET /v1/calls`: what runs, and what is recorded of the calls of this caller; and `GET
-//! /v1/record`, the same record of all callers.
+//! `GET /v1/calls`: what runs, and what is recorded of the calls of this caller; and `/v1/record`,
+//! the same record of all callers.
 
 use std::time::SystemTime;
 
@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use toolcrib::auth::is_operator;
 use toolcrib::config::LogLevel;
-use toolcrib::store::{CallRecord, Cursor, Filter, Page, State};
+use toolcrib::store::{CallRecord, Cursor, Filter, Page, State, Store};
 
 use super::calls::over;
 use crate::http::asked::{Asked, Query};
@@ -39,28 +39,36 @@ pub(crate) fn list(asked: Asked) -> Answered {
 pub(crate) fn list_all(asked: Asked) -> Answered {
     Box::pin(async move {
         let Wanted { filter, after, limit } = Wanted::of(&asked.query)?;
-        // No list is not an empty one: whoever looks for what was interrupted would go away.
-        let store = asked.house.store.as_ref().ok_or_else(|| {
-            let detail = "no record is kept: name a file for it under `[store]`";
-            Problem::new(Kind::Unavailable, detail)
-        })?;
-        let page = store
+        let page = record(&asked)?
             .calls_of_all(filter, after, limit)
             .await
             .map_err(|error| silent(&asked, error))?;
         let mut answer = json!({});
-        put(&mut answer, &page, |call| {
-            let mut row = shown(call);
-            if let Value::Object(fields) = &mut row {
-                fields.insert("tenant".into(), call.tenant.clone().into());
-                fields.insert("caller".into(), call.subject.clone().into());
-                // Not for the caller of the call, who may be of another tenant.
-                fields.insert("decided_by".into(), json!(call.decided_by));
-            }
-            row
-        });
+        put(&mut answer, &page, shown_whole);
         Ok(reply(&answer))
     })
+}
+
+/// The record of all callers. No record is not an empty one: whoever looks for what was interrupted
+/// would go away.
+pub(super) fn record(asked: &Asked) -> Result<&Store, Problem> {
+    asked.house.store.as_ref().ok_or_else(|| {
+        let detail = "no record is kept: name a file for it under `[store]`";
+        Problem::new(Kind::Unavailable, detail)
+    })
+}
+
+/// A call as the operator sees it.
+pub(super) fn shown_whole(call: &CallRecord) -> Value {
+    let mut row = shown(call);
+    if let Value::Object(fields) = &mut row {
+        fields.insert("tenant".into(), call.tenant.clone().into());
+        fields.insert("caller".into(), call.subject.clone().into());
+        // Not for the caller of the call, who may be of another tenant.
+        fields.insert("decided_by".into(), json!(call.decided_by));
+        fields.insert("resolved_by".into(), json!(call.resolved_by));
+    }
+    row
 }
 
 /// Which page of which calls.
