@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::support::{Answer, Serving, bearer, eventually, head};
+use super::wire::events;
 use crate::process::Folder;
 
 fn with(serving: &Serving, lines: &[&str], body: &Value) -> Answer {
@@ -121,12 +122,7 @@ fn a_stream_ends_with_the_whole_answer() {
     let body = json!({ "calls": [{ "id": "1", "name": "calculate",
         "arguments": { "expression": "1+1" } }] });
     let answer = with(&serving, &["Accept: text/event-stream"], &body);
-    let events: Vec<(&str, Value)> = answer
-        .body
-        .split("\n\n")
-        .filter_map(|event| event.strip_prefix("event: ")?.split_once("\ndata: "))
-        .map(|(name, data)| (name, serde_json::from_str(data).unwrap()))
-        .collect();
+    let events = events(&answer);
     let names: Vec<_> = events.iter().map(|(name, _)| *name).collect();
     assert_eq!(names, ["started", "done"]);
     // Who takes either has an answer that needs no reading of events.

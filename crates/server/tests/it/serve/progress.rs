@@ -1,8 +1,9 @@
 //! What a server tells in the middle of a call, as events of an answer over REST.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::support::{Serving, bearer, head};
+use super::wire::events;
 use crate::process::Folder;
 
 const SERVER: &str = r#"
@@ -41,12 +42,7 @@ fn a_stream_over_rest_tells_of_progress_and_log_lines_with_the_call_they_belong_
         [&bearer(&serving.token), "Content-Type: application/json", "Accept: text/event-stream"];
     let body = json!({ "calls": [{ "id": "mine", "name": "s__steps", "arguments": {} }] });
     let answer = serving.send(&head("POST", "/v1/calls", &serving, &lines), &body.to_string());
-    let events: Vec<(&str, Value)> = answer
-        .body
-        .split("\n\n")
-        .filter_map(|event| event.strip_prefix("event: ")?.split_once("\ndata: "))
-        .map(|(name, data)| (name, serde_json::from_str(data).unwrap()))
-        .collect();
+    let events = events(&answer);
     let [(_, started), told @ .., (last, done)] = &events[..] else { unreachable!("{answer:?}") };
     let key = &told[0].1["key"];
     let wanted = [

@@ -52,3 +52,10 @@ pub(crate) fn message(answer: &Answer) -> Value {
     let text = event.map_or_else(|| answer.body.clone(), |text| format!("{{{text}"));
     serde_json::from_str(&text).unwrap_or_else(|_| unreachable!("{answer:?}"))
 }
+
+/// The events of an answer over REST, by name.
+pub(crate) fn events(answer: &Answer) -> Vec<(&str, Value)> {
+    let events = answer.body.split("\n\n");
+    let events = events.filter_map(|event| event.strip_prefix("event: ")?.split_once("\ndata: "));
+    events.map(|(name, data)| (name, serde_json::from_str(data).unwrap())).collect()
+}
