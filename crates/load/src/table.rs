@@ -112,7 +112,7 @@ fn durable(lines: &mut String, found: &Value) {
             };
             let (plain, kept) = (rate("without"), rate("with"));
             let what = format!(
-                "{kind} at {} with a store against without, calls a second, `fdatasync` {sync} ms",
+                "{kind} at {} with a store against without, calls a second, `fdatasync` {sync:.2} ms",
                 at(row, "sessions")
             );
             let promised = if kind == "reads" { "as many" } else { "-" };
@@ -127,7 +127,7 @@ fn durable(lines: &mut String, found: &Value) {
         // One alone waits for a sync with each call.
         let promised = if sessions < 15.0 { "-" } else { "at least 500" };
         let what = format!(
-            "writes at {sessions} with a store, calls a second, `fdatasync` {sync} ms and {added} ms added"
+            "writes at {sessions} with a store, calls a second, `fdatasync` {sync:.2} ms and {added} ms added"
         );
         let _ = writeln!(lines, "| {what} | - | {ours:.1} | - | {promised} |");
     }
