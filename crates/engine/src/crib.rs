@@ -239,7 +239,7 @@ impl Crib {
         let before = self.own.as_ref().map(|own| own.uses(plan.caller()));
         let report = self.executor().run_with(plan, calls, options).await;
         if let Some((own, before)) = self.own.as_ref().zip(before) {
-            own.hear(plan.caller(), before, &report);
+            own.hear(plan.caller(), before, &report.responses);
         }
         report
     }
@@ -299,8 +299,14 @@ impl Crib {
 
     /// The same with cancellation and a host.
     pub async fn redeem(&self, redemption: Redemption<'_>) -> Result<Response, TicketError> {
-        let catalog = self.holding(redemption.caller, redemption.ticket).await;
-        self.executor().redeem(&catalog, redemption).await
+        let caller = redemption.caller;
+        let before = self.own.as_ref().map(|own| own.uses(caller));
+        let catalog = self.holding(caller, redemption.ticket).await;
+        let response = self.executor().redeem(&catalog, redemption).await?;
+        if let Some((own, before)) = self.own.as_ref().zip(before) {
+            own.hear(caller, before, std::slice::from_ref(&response));
+        }
+        Ok(response)
     }
 
     /// The whole of a result that was cut, for the caller whose call gave it.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
 use toolcrib_core::{
-    BoxFuture, Caller, Catalog, ErrorKind, Ledger, Report, Tool, ToolOutcome, ToolSpec,
+    BoxFuture, Caller, Catalog, ErrorKind, Ledger, Response, Tool, ToolOutcome, ToolSpec,
 };
 
 use crate::{looking_up, reading};
@@ -88,6 +88,10 @@ impl Own {
         let with = tools.into_iter().fold(Arc::clone(&snapshot), |with, tool| {
             with.with(Arc::clone(tool)).map_or(with, Arc::new)
         });
+        // To keep it for itself would keep it for ever.
+        if Arc::ptr_eq(&with, &snapshot) {
+            return snapshot;
+        }
         // What nobody is shown any more is not kept.
         self.latest.rcu(|latest| {
             let of_now = latest.iter().filter(|(of, ..)| of.strong_count() > 0).cloned();
@@ -104,11 +108,11 @@ impl Own {
         Uses { reads: self.ledger.keeps_for(caller), looks_up }
     }
 
-    /// Learns from the answers of a batch what its caller has a use for, and tells if that is more
+    /// Learns from answers what their caller has a use for, and tells if that is more
     /// than before.
-    pub(crate) fn hear(&self, caller: &Caller, before: Uses, report: &Report) {
+    pub(crate) fn hear(&self, caller: &Caller, before: Uses, responses: &[Response]) {
         let has_doubt = self.looker.is_some()
-            && report.responses.iter().any(|response| match &response.outcome {
+            && responses.iter().any(|response| match &response.outcome {
                 ToolOutcome::Failed(error) => {
                     matches!(error.kind, ErrorKind::UnknownOutcome | ErrorKind::DuplicateOfUnknown)
                 }
@@ -130,7 +134,7 @@ impl Own {
                 doubting
             });
         }
-        let keeps = report.responses.iter().any(|response| response.whole.is_some());
+        let keeps = responses.iter().any(|response| response.whole.is_some());
         if (has_doubt && !before.looks_up) || (keeps && !before.reads) {
             self.begins();
         }

@@ -1,9 +1,13 @@
 //! The tool that reads what was cut: there for whoever has something to read.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use toolcrib_core::{Call, Caller, Effect, RawArguments, Request, ResultHandle, Toolset, Verdict};
+use toolcrib_core::{
+    AllowAll, Call, Caller, CribLimits, Effect, RawArguments, Request, ResultHandle, Source,
+    SourceId, Toolset, Verdict,
+};
 use toolcrib_engine::Crib;
 use toolcrib_testkit::{Behaviour, ByHand, Oracle, spec};
 
@@ -72,4 +76,21 @@ async fn a_policy_or_a_tool_of_its_name_keeps_it_away() {
     let call = Call::new("1", "read_result", RawArguments::Value(json!({ "n": 1 })));
     let report = crib.run(&plan, vec![call]).await;
     assert_eq!((report.responses[0].text(), oracle.count("read_result")), ("{\"n\":1}".into(), 1));
+}
+
+#[tokio::test]
+async fn a_list_with_a_tool_of_its_name_is_let_go_of_when_another_one_comes() {
+    let oracle = Oracle::default();
+    let placed = |tools: Toolset| {
+        let source: Arc<dyn Source> = Arc::new(tools);
+        (SourceId::new("s"), source, Duration::from_secs(5))
+    };
+    let own = Toolset::of([oracle.echo("read_result", Effect::Read)]).unwrap();
+    let crib = builder().placed(placed(own.merge(&large(&oracle)).unwrap())).build().await;
+    cut(&crib, &alice()).await;
+    assert_eq!(names(&crib, &alice()).len(), 2);
+    let before = Arc::downgrade(&crib.catalog());
+    crib.replace([placed(large(&oracle))], Arc::new(AllowAll), CribLimits::default()).await;
+    assert_eq!(names(&crib, &alice()), ["large", "read_result"]);
+    assert!(before.upgrade().is_none(), "it is kept");
 }

@@ -81,3 +81,21 @@ fn whoever_had_such_a_call_has_a_tool_that_tells_how_it_stands_and_nobody_else_h
         assert!(told.error && told.text.contains("there is no such call of yours"), "{told:?}");
     }
 }
+
+#[test]
+fn whoever_approves_a_call_that_ends_so_has_the_tool_as_well() {
+    let upstream = Upstream::start();
+    let file = FILE
+        .replace("allow = [\"*\"]\n[profile", "allow = [\"*\"]\nask = [\"web__act\"]\n[profile");
+    let serving = Serving::start_in(upstream.furnish_web(&file), &[]);
+    serving.hears("`web`: ");
+    let waits = Door::Rest.call(&serving, &act("web__act", "reset", "approved"));
+    assert!(!has_tool(&serving, &serving.token, ""), "{waits:?}");
+    let tickets = serving.ask("GET", "/v1/tickets", "").json();
+    let path = format!("/v1/tickets/{}", tickets["tickets"][0]["ticket"].as_str().unwrap());
+    let approved = serving.ask("POST", &path, r#"{"decision": "approve"}"#).json();
+    let next = &approved["response"]["structured"]["next"][0]["tool"];
+    assert_eq!(next, "get_call", "{approved}");
+    assert!(has_tool(&serving, &serving.token, ""));
+    assert_eq!(upstream.oracle.count("approved"), 1);
+}
