@@ -103,9 +103,9 @@ impl CallRecord {
 
     /// What its caller may read of it.
     pub(crate) fn stands(self) -> Stands {
-        let ended = self.ended.zip(self.ending);
-        let Self { key: call, tool, planned, interrupted, .. } = self;
-        Stands { call, tool, planned, ended, interrupted }
+        let (state, ended) = (self.state().as_str(), self.ended.zip(self.ending));
+        let Self { key: call, tool, planned, .. } = self;
+        Stands { call, tool, planned, state, ended }
     }
 }
 

@@ -14,31 +14,19 @@ pub struct Stands {
     pub call: String,
     pub tool: String,
     pub planned: SystemTime,
+    /// In the word of the record.
+    pub state: &'static str,
     /// `None` while it runs.
     pub ended: Option<(SystemTime, Ending)>,
-    /// The process ended before the call did.
-    pub interrupted: bool,
 }
 
 impl Stands {
-    /// The state in the words of the record.
-    pub fn state(&self) -> &'static str {
-        match self.ended {
-            None => "running",
-            Some((_, Ending::Succeeded)) => "succeeded",
-            Some((_, Ending::Failed(_))) => "failed",
-            Some((_, Ending::NotExecuted)) => "not_executed",
-            Some((_, Ending::Unknown)) if self.interrupted => "interrupted",
-            Some((_, Ending::Unknown)) => "outcome_unknown",
-        }
-    }
-
     /// For a program.
     pub fn data(&self) -> Value {
         json!({
             "call_id": self.call,
             "tool": self.tool,
-            "state": self.state(),
+            "state": self.state,
             "planned": rfc3339(self.planned),
             "ended": self.ended.map(|(at, _)| rfc3339(at)),
             "safe_to_retry": self.is_safe_to_retry(),
