@@ -13,6 +13,7 @@ mod policy;
 mod random;
 mod sample;
 mod source;
+mod suite;
 
 pub use folder::Folder;
 pub use issuer::{Issuer, KEYS};
@@ -22,3 +23,4 @@ pub use policy::ByHand;
 pub use random::Random;
 pub use sample::{Filling, sample};
 pub use source::Scripted;
+pub use suite::{Suite, Verdict};

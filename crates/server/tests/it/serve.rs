@@ -60,6 +60,7 @@ mod sessions;
 #[cfg(target_os = "linux")]
 mod spawns;
 mod stopping;
+mod suite;
 pub(crate) mod support;
 mod tasks;
 #[cfg(unix)]

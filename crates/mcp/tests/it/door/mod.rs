@@ -6,11 +6,14 @@ mod consent;
 mod early;
 mod ext_tasks;
 mod extension;
+#[path = "../../../examples/conformance_server/fixtures.rs"]
 mod fixtures;
 mod headers;
+#[path = "../../../examples/conformance_server/house.rs"]
 mod house;
 mod inspector;
 mod listening;
+#[path = "../../../examples/conformance_server/long.rs"]
 mod long;
 mod own_client;
 mod pipes;
@@ -18,6 +21,7 @@ mod plain;
 mod python;
 mod raw;
 mod relayed;
+#[path = "../../../examples/conformance_server/shelves.rs"]
 mod shelves;
 mod sleeping;
 mod suite;

@@ -11,13 +11,13 @@ use tokio::io::{
 };
 use toolcrib_core::{Caller, Said};
 use toolcrib_mcp::{Door, DoorSettings, Era};
+use toolcrib_testkit::Suite;
 
 use super::house::Home;
 use super::long::BRIEF;
 use super::own_client::in_front_of;
 use super::wire::{begin, greet, modern, old};
 use super::{shelves, suite, support};
-use crate::conformance::installed;
 use crate::library::{everything, source as far};
 use crate::support::{crib, settings, source, until};
 
@@ -33,28 +33,28 @@ async fn behind(era: Era) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn through_us_no_scenario_of_2025_11_25_is_lost() {
-    if installed().is_some() {
+    if Suite::installed().is_some() {
         suite::run("2025-11-25", &behind(Era::Legacy).await, &[]).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn through_us_no_scenario_of_2026_07_28_is_lost() {
-    if installed().is_some() {
+    if Suite::installed().is_some() {
         suite::run("2026-07-28", &behind(Era::Modern).await, &[]).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_old_client_finds_all_of_a_new_server() {
-    if installed().is_some() {
+    if Suite::installed().is_some() {
         suite::run("2025-11-25", &behind(Era::Modern).await, &[]).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_client_finds_all_of_an_old_server() {
-    if installed().is_some() {
+    if Suite::installed().is_some() {
         // An old server is told once what all callers together can answer, so that it does not
         // refuse a call whose client cannot: its question is declined. And it asks each of its
         // questions by itself.

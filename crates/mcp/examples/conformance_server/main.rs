@@ -1,0 +1,31 @@
+//! The fixtures that the protocol's own suite asks for, behind a door of ours on a free port:
+//! `conformance_server`, which prints its address.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    dead_code,
+    reason = "tests use the same fixtures, and more of them"
+)]
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+use toolcrib_core::Caller;
+use toolcrib_mcp::{Door, DoorSettings};
+
+mod fixtures;
+mod house;
+mod long;
+mod shelves;
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let home = house::Home::of(shelves::crib(long::BRIEF).await);
+    let router = Door::new(Arc::new(home), DoorSettings::default()).router();
+    let router = router.layer(axum::Extension(Caller::local()));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    writeln!(std::io::stdout(), "http://{}/mcp", listener.local_addr()?)?;
+    axum::serve(listener, router).await?;
+    Ok(())
+}
