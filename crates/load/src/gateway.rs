@@ -57,19 +57,37 @@ pub async fn gateway(programs: &Programs, below: &Path, much: &Much) -> Result<V
 
 /// All ways in turns, so that whatever else the machine does meets each.
 async fn row(ways: &[Way<'_>], load: Load, rounds: u32) -> Result<Value, Fault> {
-    let mut found: Vec<Figures> = ways.iter().map(|_| Figures::default()).collect();
+    let mut found: Vec<(Figures, Vec<f64>)> = ways.iter().map(|_| Default::default()).collect();
     for _ in 0..rounds {
-        for (way, figures) in ways.iter().zip(&mut found) {
-            figures.add(run(way.target, &way.ask, load, way.program).await?);
+        for (way, (figures, rates)) in ways.iter().zip(&mut found) {
+            let turn = run(way.target, &way.ask, load, way.program).await?;
+            rates.push(turn.calls_per_second());
+            figures.add(turn);
         }
     }
+    let direct = found.first().map(|(_, rates)| rates.clone()).unwrap_or_default();
     let mut row = json!({ "revision": load.era.revision(), "sessions": load.sessions });
-    for (way, figures) in ways.iter().zip(&found) {
-        if let Some(fields) = row.as_object_mut() {
-            fields.insert(way.name.to_owned(), figures.to_json());
-        }
+    for (way, (figures, rates)) in ways.iter().zip(&found) {
+        let mut told = figures.to_json();
+        put(&mut told, "of_direct", spread(rates, &direct));
+        put(&mut row, way.name, told);
     }
     Ok(row)
+}
+
+fn put(row: &mut Value, name: &str, told: Value) {
+    if let Some(fields) = row.as_object_mut() {
+        fields.insert(name.to_owned(), told);
+    }
+}
+
+/// How many calls a second there were for one of the server asked directly, turn by turn.
+fn spread(rates: &[f64], direct: &[f64]) -> Value {
+    let mut ratios: Vec<_> = rates.iter().zip(direct).map(|(own, of)| own / of.max(1e-9)).collect();
+    ratios.sort_by(f64::total_cmp);
+    let at = |place: usize| ratios.get(place).copied().unwrap_or_default();
+    let last = ratios.len().saturating_sub(1);
+    json!({ "least": at(0), "median": at(last / 2), "most": at(last) })
 }
 
 /// Waits until a tool is there.

@@ -16,6 +16,10 @@ pub struct Load {
     pub era: Era,
 }
 
+/// In how many turns each way is measured: a shared machine is faster and slower for seconds, and
+/// what it is in one turn should meet all ways alike.
+const TURNS: u32 = 9;
+
 /// How much is measured of each way.
 #[derive(Debug, Clone)]
 pub struct Much {
@@ -27,7 +31,7 @@ pub struct Much {
 
 impl Much {
     pub fn of(lasts: Duration) -> Self {
-        Self { lasts, rounds: 3, sessions: vec![1, 16, 64] }
+        Self { lasts, rounds: TURNS, sessions: vec![1, 16, 64] }
     }
 
     pub(crate) fn load(&self, sessions: usize, era: Era) -> Load {
@@ -55,16 +59,23 @@ pub async fn run(
     for session in sessions {
         clients.spawn(calls(session, ask.clone(), until));
     }
-    let mut figures = Figures::default();
+    let (mut figures, mut sessions) = (Figures::default(), Vec::new());
     while let Some(ended) = clients.join_next().await {
-        figures.add(ended?);
+        let (called, session) = ended?;
+        figures.add(called);
+        sessions.extend(session);
     }
     let worked = measured.worked().saturating_sub(before);
     figures.add(Figures::new(Vec::new(), begun.elapsed()).with_cost(worked, measured.rss()));
+    // Those of a turn should not stand in the way of the next ones.
+    for session in sessions {
+        session.end().await?;
+    }
     Ok(figures)
 }
 
-async fn calls(mut session: Session, ask: Ask, until: Instant) -> Figures {
+/// With the session, if it can still be used.
+async fn calls(mut session: Session, ask: Ask, until: Instant) -> (Figures, Option<Session>) {
     let mut times = Vec::new();
     let mut begun = Instant::now();
     while begun < until {
@@ -74,10 +85,10 @@ async fn calls(mut session: Session, ask: Ask, until: Instant) -> Figures {
             // What a connection is after an error, nobody knows.
             let mut figures = Figures::new(times, Duration::ZERO);
             figures.fail(&error);
-            return figures;
+            return (figures, None);
         }
         times.push(now - begun);
         begun = now;
     }
-    Figures::new(times, Duration::ZERO)
+    (Figures::new(times, Duration::ZERO), Some(session))
 }

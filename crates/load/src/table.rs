@@ -63,8 +63,14 @@ fn way(lines: &mut String, row: &Value) {
             ("in_process", true) => "at least as many",
             _ => "-",
         };
-        let what = format!("{told}, {load}: calls a second");
-        line(lines, &what, (rate, own_rate), (own_rate / rate.max(1e-9), promised));
+        let turns = at(ours, "of_direct");
+        let [least, median, most] =
+            ["least", "median", "most"].map(|which| number(at(turns, which)));
+        let _ = writeln!(
+            lines,
+            "| {told}, {load}: calls a second | {rate:.1} | {own_rate:.1} | {median:.2}, by turns \
+             {least:.2} to {most:.2} | {promised} |"
+        );
         let work = |of: &Value| number(at(of, "processor_us_per_call"));
         let ratio = work(ours) / work(direct).max(1e-9);
         let promised = if name == "http" { "53 to 93 µs" } else { "-" };
