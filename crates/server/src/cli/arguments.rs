@@ -357,7 +357,8 @@ pub(super) struct ServeWords {
     /// The configuration; without one, that of `--config`, else `crib.toml`, else a desk and harmless
     /// tools.
     pub(super) file: Option<PathBuf>,
-    /// Where to listen; without it, as the configuration says, else 127.0.0.1:7411.
+    /// Where to listen; without it, with the socket that was handed over (`LISTEN_FDS`), else as the
+    /// configuration says, else 127.0.0.1:7411.
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = place)]
     pub(super) listen: Option<SocketAddr>,
     /// Ask for no token. Refused on any address but those of this machine.

@@ -1,6 +1,7 @@
 //! `toolcrib serve`: the tools for others, over HTTP, until a signal ends it.
 
 mod follow;
+mod listening;
 mod place;
 
 use std::path::{Path, PathBuf};
@@ -33,7 +34,9 @@ use crate::http::workers::Workers;
 use crate::secrets;
 use crate::sources::{self, Sources};
 use crate::telemetry::{Telemetry, export};
-pub(super) use place::{Configuration, LISTEN, store as open_store};
+pub(super) use listening::LISTEN;
+use listening::Listening;
+pub(super) use place::{Configuration, store as open_store};
 
 /// How long children may take to end.
 const LAST_WISHES: Duration = Duration::from_secs(10);
@@ -45,8 +48,8 @@ pub(super) fn serve(global: &Global, output: &Output, words: &ServeWords) -> Res
     let file = Configuration::open(words.file.as_ref().or(global.config.as_ref()), output)?;
     global.start_log(file.checked.log)?;
     let front = &file.checked.front;
-    let address = place::address(words, front)?;
-    let beside = |error| place::beside(address, error);
+    let listening = Listening::of(words, front)?;
+    let beside = |error| listening.beside(error);
     let telemetry = Arc::new(Telemetry::open(&file.checked).map_err(beside)?);
     let tls = place::tls(front, output)?;
     let most = most_connections(file.checked.bounds.connections)?;
@@ -67,7 +70,7 @@ pub(super) fn serve(global: &Global, output: &Output, words: &ServeWords) -> Res
         };
         let live = Arc::new(Live::open(&file.checked, means)?);
         secrets::keep(vec![live.redactor()]);
-        let listener = accept::listen(address).map_err(|error| place::unheard(address, error))?;
+        let listener = listening.begin()?;
         let bound = listener.local_addr()?;
         let _named = place::name(bound, output);
         let scheme = if tls.is_some() { "https" } else { "http" };

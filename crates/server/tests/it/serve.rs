@@ -28,6 +28,8 @@ mod followed;
 mod forbidden;
 #[cfg(target_os = "linux")]
 mod full;
+#[cfg(unix)]
+mod handed;
 mod hidden;
 mod json;
 pub(crate) mod keys;

@@ -1,26 +1,21 @@
-//! What `serve` starts from: its file, its address, its signals.
+//! What `serve` starts from: its file, its record, its signals.
 
-use std::io::ErrorKind;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Error, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow};
 use tokio_rustls::TlsAcceptor;
 use toolcrib::Fingerprint;
 use toolcrib::config::{Config, Front, Lookup as _};
 use toolcrib::store::{self, Options, Store};
 
-use crate::cli::arguments::{CONFIG, ServeWords};
+use crate::cli::arguments::CONFIG;
 use crate::cli::output::Output;
 use crate::cli::room::DEFAULT;
 use crate::cli::trust;
 use crate::config::alive::Named;
 use crate::config::{self, servers};
 use crate::http::tls::acceptor;
-
-/// Where to listen if nobody says.
-pub(in crate::cli) const LISTEN: SocketAddr =
-    SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 7411);
 
 /// The file, and what was read in it last.
 pub(in crate::cli) struct Configuration {
@@ -109,64 +104,6 @@ fn bounds(checked: &Config) -> Options {
         tickets: checked.limits.tickets,
         max_bytes: kept.max_size.or(default.max_bytes),
     }
-}
-
-/// Where to listen. Beyond this machine only behind TLS, under names, and for those whom the file
-/// names.
-pub(super) fn address(words: &ServeWords, front: &Front) -> Result<SocketAddr> {
-    let address = words.listen.or(front.listen).unwrap_or(LISTEN);
-    if address.ip().is_loopback() {
-        return Ok(address);
-    }
-    if words.insecure_local {
-        bail!(
-            "`--insecure-local` asks nobody for a token, and {address} is open to others: leave \
-             the option out, or listen on 127.0.0.1"
-        );
-    }
-    if !words.behind_proxy && front.proxies.is_empty() && front.tls.is_none() {
-        bail!(
-            "{address} is open to others, and tokens would come in the clear: name `certificate` \
-             and `key` under `[server.tls]`; or put a proxy that ends TLS before it and say \
-             `--behind-proxy`, or name it as `behind_proxy` under `[server]`; or listen on \
-             127.0.0.1"
-        );
-    }
-    if words.host.is_empty() && front.hosts.is_empty() {
-        bail!(
-            "{address} is open to others: say with `--host NAME`, or with `hosts` under \
-             `[server]`, by which names it is reached"
-        );
-    }
-    if front.access.is_empty() {
-        bail!(
-            "{address} is open to others, and the configuration says of nobody that they may come \
-             in: make a key with `toolcrib token NAME --key` and put its lines there as \
-             `[[server.key]]`; or listen on 127.0.0.1"
-        );
-    }
-    Ok(address)
-}
-
-/// What keeps a server from starting, which may be one that listens there already.
-pub(super) fn beside(address: SocketAddr, error: Error) -> Error {
-    match std::net::TcpListener::bind(address) {
-        Err(taken) if taken.kind() == ErrorKind::AddrInUse => error.context(format!(
-            "a server listens on {address} already, and this one cannot start beside it: use that \
-             one, or name another address with `--listen`, and another record"
-        )),
-        Ok(_) | Err(_) => error,
-    }
-}
-
-/// Why nobody can be heard there.
-pub(super) fn unheard(address: SocketAddr, error: std::io::Error) -> Error {
-    let told = if error.kind() == ErrorKind::AddrInUse {
-        format!("another program listens on {address}: name another address with `--listen`")
-    } else {
-        format!("cannot listen on {address}: name another address with `--listen`")
-    };
-    anyhow!(error).context(told)
 }
 
 /// Lets the commands of this user find the server.

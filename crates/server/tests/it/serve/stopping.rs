@@ -11,7 +11,7 @@ use super::wire::{message, modern, taking};
 use crate::process::{Folder, run_in};
 
 /// A server whose tool takes so many seconds and writes down that it ran.
-fn worker(seconds: &str) -> String {
+pub(super) fn worker(seconds: &str) -> String {
     let tools = format!("[{}]", tool("work", "\"destructiveHint\": False"));
     let work = "with open('worked', 'a') as worked:\n    print('x', file=worked)";
     server("", &tools, &[&format!("time.sleep({seconds})"), work, &says("'worked'")].join("\n"))
@@ -21,7 +21,7 @@ fn worker(seconds: &str) -> String {
 const CALLERS: usize = 16;
 
 /// What came back; empty if the server took no request any more.
-fn ask(address: &str, request: &str) -> Option<String> {
+pub(super) fn ask(address: &str, request: &str) -> Option<String> {
     let mut stream = TcpStream::connect(address).ok()?;
     stream.write_all(request.as_bytes()).ok()?;
     let mut answer = String::new();

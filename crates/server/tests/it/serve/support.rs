@@ -132,6 +132,23 @@ impl Serving {
         Self::follow(folder, command)
     }
 
+    /// The same with something that whoever starts it hands over, `count` times as far as it is told;
+    /// else what it said.
+    #[cfg(unix)]
+    pub(crate) fn try_handed(
+        folder: Folder,
+        handed: std::os::fd::OwnedFd,
+        (count, words): (usize, &[&str]),
+    ) -> Result<Self, (Folder, String)> {
+        let mut command = unnamed(&folder, "sh");
+        let own =
+            "exec 3<&0 0</dev/null; LISTEN_FDS=$1 LISTEN_PID=$$; export LISTEN_FDS LISTEN_PID";
+        let line = format!("{own}; shift; exec \"$0\" \"$@\"");
+        command.args(["-c", &line, env!("CARGO_BIN_EXE_toolcrib"), &count.to_string()]);
+        command.args(folder.naming()).arg("serve").args(words).stdin(handed);
+        Self::try_follow(folder, command)
+    }
+
     fn follow(folder: Folder, command: Command) -> Self {
         Self::try_follow(folder, command).unwrap_or_else(|(_, told)| unreachable!("{told}"))
     }
