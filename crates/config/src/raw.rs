@@ -29,7 +29,7 @@ pub(crate) use self::profile::{Confirm, Mode, Profile};
 pub(crate) use self::scalar::{PauseText, SECRET, SecretText, SizeText};
 pub(crate) use self::seen::{Audit, FormWord, LevelWord, Log, Telemetry};
 pub(crate) use self::source::{Basics, Source};
-pub(crate) use self::tool::{EffectWord, Guidance, Tool, ValidationWord};
+pub(crate) use self::tool::{EffectWord, Guidance, Tool, ValidationWord, Verify};
 
 /// The settings of toolcrib: where tools come from, who may use which, and how much.
 #[derive(Debug, Default, Deserialize, JsonSchema)]

@@ -2,7 +2,7 @@
 //!
 //! What is wrong is left out of the value that comes back, so that the rest can be checked too.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 use toml::de::DeValue;
 use toolcrib_engine::rules::instead;
 
@@ -63,7 +63,13 @@ impl Shape<'_, '_, '_> {
                 Some(Value::Array(kept.collect()))
             }
             DeValue::Table(table) => self.table(schema, table, place, item.span().start),
-            DeValue::Float(_) | DeValue::Datetime(_) => self.wrong(item, place, wanted(schema)),
+            DeValue::Float(number) => match number.as_str().parse().ok().and_then(Number::from_f64)
+            {
+                Some(number) if is_free(schema) => Some(Value::Number(number)),
+                // JSON has neither infinity nor what is no number.
+                Some(_) | None => self.wrong(item, place, wanted(schema)),
+            },
+            DeValue::Datetime(_) => self.wrong(item, place, wanted(schema)),
         }
     }
 
@@ -76,7 +82,8 @@ impl Shape<'_, '_, '_> {
     ) -> Option<Value> {
         let none = Map::new();
         let known = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
-        let others = schema.get("additionalProperties").filter(|others| others.is_object());
+        let others = schema.get("additionalProperties").filter(|others| **others != false);
+        let others = others.or(is_free(schema).then_some(schema));
         let mut members = Map::new();
         for (key, item) in table {
             let (name, at) = (key.get_ref().as_ref(), key.span().start);
@@ -224,6 +231,11 @@ fn words(schema: &Value) -> Option<Vec<&str>> {
     Some(words.iter().filter_map(Value::as_str).collect())
 }
 
+/// Whether a schema takes any value.
+fn is_free(schema: &Value) -> bool {
+    !["type", "enum", "anyOf"].iter().any(|word| schema.get(word).is_some())
+}
+
 fn fits(schema: &Value, value: &DeValue<'_>) -> bool {
     let kind = match value {
         DeValue::String(_) => "string",
@@ -231,8 +243,9 @@ fn fits(schema: &Value, value: &DeValue<'_>) -> bool {
         DeValue::Boolean(_) => "boolean",
         DeValue::Array(_) => "array",
         DeValue::Table(_) => "object",
-        // No value of the file is one of these.
-        DeValue::Float(_) | DeValue::Datetime(_) => return false,
+        DeValue::Float(_) => return is_free(schema),
+        // No value of the file is one.
+        DeValue::Datetime(_) => return false,
     };
     schema.get("type").is_none_or(|wanted| wanted == kind)
 }

@@ -28,12 +28,13 @@ mod run_one;
 mod standing;
 mod tickets;
 mod turn;
+mod verify;
 mod watch;
 mod within;
 mod witnessed;
 
 use std::panic::AssertUnwindSafe;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 
 use tokio::runtime::Handle;
@@ -247,14 +248,17 @@ impl Executor {
                 Started::of(&batch, position, slot, key_of(position), ready == 1)
             })
             .collect();
-        let ending = async {
-            let mut ended = Vec::with_capacity(started.len());
-            for started in started {
-                ended.push(started.end(&batch).await);
-            }
-            ended
+        let ended = {
+            // Pinned where it is made: it is large, and would be copied from hand to hand.
+            let ending = pin!(async {
+                let mut ended = Vec::with_capacity(started.len());
+                for started in started {
+                    ended.push(started.end(&batch).await);
+                }
+                ended
+            });
+            leash.hold(ending).await
         };
-        let ended = leash.hold(ending).await;
         if ended.iter().any(Ended::goes_on) {
             gone.disarm();
         }
@@ -298,8 +302,7 @@ impl<'a> Leash<'a> {
         Self { host, batch }
     }
 
-    async fn hold<T>(&self, work: impl Future<Output = T>) -> T {
-        let mut work = pin!(work);
+    async fn hold<T>(&self, mut work: Pin<&mut impl Future<Output = T>>) -> T {
         tokio::select! {
             biased;
             done = &mut work => return done,

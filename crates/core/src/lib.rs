@@ -45,6 +45,7 @@ mod ticket;
 mod tool;
 mod toolset;
 mod trace;
+mod verify;
 mod witness;
 
 pub use batch::{BatchOptions, Executor, Redemption};
@@ -84,6 +85,7 @@ pub use ticket::{Decision, Parked, TicketBounds, TicketError, TicketId};
 pub use tool::{Arguments, Tool, brief, raw_tool, tool, tool_with};
 pub use toolset::{Conflict, NotRenamed, Shelved, Toolset};
 pub use trace::{Trace, TraceState};
+pub use verify::Verify;
 pub use witness::{Decided, Over, QuestionStage, Questioned, Ruling, Witness};
 
 /// A future that a trait object returns.

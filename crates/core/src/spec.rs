@@ -10,6 +10,7 @@ use crate::effect::Effect;
 use crate::fingerprint::Fingerprint;
 use crate::name::{InvalidName, SourceId, ToolName};
 use crate::packed::Packed;
+use crate::verify::Verify;
 
 /// A tool as data: three texts (summary, description, schema) and the rules it lives under.
 ///
@@ -61,6 +62,9 @@ pub struct ToolSpec {
     /// policy alone decides.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub approval: Option<String>,
+    /// What tells whether a call took effect of which nobody knows how it ended.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub verify: Option<Arc<Verify>>,
     /// The admin's switch.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub enabled: bool,
@@ -134,6 +138,7 @@ impl ToolSpec {
             limits: Limits::default(),
             validation: Validation::default(),
             approval: None,
+            verify: None,
             enabled: true,
             deprecated: false,
             builtin: Map::new(),

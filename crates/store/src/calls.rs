@@ -187,16 +187,22 @@ impl Like {
         }
     }
 
-    /// The latest of them whose outcome nobody knows, if it ended after that moment.
+    /// The latest of them whose outcome nobody knew, if it ended after that moment: one that took
+    /// effect after all is among them, unless a person said so.
     pub(crate) fn unknown(
         &self,
         connection: &Connection,
         after: Moment,
     ) -> rusqlite::Result<Option<String>> {
         let mut find = connection.prepare_cached(
-            "SELECT key FROM calls INDEXED BY calls_unknown WHERE tenant = ?1 AND subject = ?2 \
-             AND tool = ?3 AND arguments = ?4 AND ended > ?5 AND ending = 'unknown' \
-             AND source = ?6 ORDER BY ended DESC LIMIT 1",
+            "SELECT key FROM (\
+             SELECT key, ended FROM calls INDEXED BY calls_unknown WHERE tenant = ?1 \
+             AND subject = ?2 AND tool = ?3 AND arguments = ?4 AND ended > ?5 \
+             AND ending = 'unknown' AND source = ?6 UNION ALL \
+             SELECT key, ended FROM calls INDEXED BY calls_found WHERE tenant = ?1 \
+             AND subject = ?2 AND tool = ?3 AND arguments = ?4 AND ended > ?5 \
+             AND ending = 'succeeded' AND resolved IS NOT NULL AND source = ?6 \
+             AND resolved_by_subject IS NULL) ORDER BY ended DESC LIMIT 1",
         )?;
         let like =
             params![self.tenant, self.subject, self.tool, self.arguments, after, self.source];
@@ -204,10 +210,11 @@ impl Like {
     }
 }
 
-/// Whether there is a call whose outcome nobody knows.
+/// Whether there is a call whose outcome nobody knew.
 pub(crate) fn any_unknown(connection: &Connection) -> rusqlite::Result<bool> {
     let find = "SELECT EXISTS (SELECT 1 FROM calls INDEXED BY calls_unknown \
-                WHERE ending = 'unknown')";
+                WHERE ending = 'unknown') OR EXISTS (SELECT 1 FROM calls \
+                INDEXED BY calls_found WHERE ending = 'succeeded' AND resolved IS NOT NULL)";
     connection.query_row(find, [], |row| row.get(0))
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolcrib_core::{Effect, ToolName, ToolSpec, Validation};
+use toolcrib_core::{Effect, ToolName, ToolSpec, Validation, Verify};
 
 use crate::raw::Guidance;
 
@@ -31,6 +31,7 @@ pub(crate) struct Override {
     pub(crate) checks: Option<Vec<String>>,
     /// The empty text takes the tool's own reason away.
     pub(crate) approval: Option<String>,
+    pub(crate) verify: Option<Arc<Verify>>,
     pub(crate) validation: Option<Validation>,
     pub(crate) guidance: Guidance,
 }
@@ -61,6 +62,7 @@ impl Override {
             &mut spec.approval,
             approval.map(|reason| Some(reason).filter(|text| !text.is_empty())),
         );
+        set(&mut spec.verify, self.verify.clone().map(Some));
         set(&mut spec.validation, self.validation);
         let mut guidance = toolcrib_core::Guidance::clone(&spec.guidance);
         set(&mut guidance.system, self.guidance.system.clone());

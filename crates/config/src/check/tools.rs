@@ -1,8 +1,9 @@
 //! What is changed of single tools, and who may use which.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use toolcrib_core::{Effect, ToolName, Validation};
+use toolcrib_core::{Effect, ToolName, Validation, Verify};
 
 use super::Check;
 use crate::build::overrides::Override;
@@ -51,9 +52,23 @@ impl Check<'_, '_, '_> {
             examples: raw.examples.clone(),
             checks: raw.checks.clone(),
             approval: raw.approval.clone(),
+            verify: raw.verify.as_ref().and_then(|raw| self.verify(raw, &place.key("verify"))),
             validation: raw.validation.map(Validation::from),
             guidance: raw.guidance.clone(),
         }
+    }
+
+    fn verify(&mut self, raw: &raw::Verify, place: &Place) -> Option<Arc<Verify>> {
+        let at = place.key("tool");
+        let tool = self.tool_name(&raw.tool, &at)?;
+        self.names_tool(&tool, &at);
+        if !raw.at.is_empty() && !raw.at.starts_with('/') {
+            let cure = "write a JSON pointer, as in `/payments/0/status`, or leave it out";
+            self.problem(&place.key("at"), "this leads to no place in data", cure);
+            return None;
+        }
+        let (arguments, at, is) = (raw.arguments.clone(), raw.at.clone(), raw.is.clone());
+        Some(Arc::new(Verify { tool, arguments, at, is }))
     }
 
     pub(super) fn assign(

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use super::{PauseText, SizeText};
 
@@ -49,10 +50,30 @@ pub(crate) struct Tool {
     pub(crate) checks: Option<Vec<String>>,
     /// Why a person is asked before every call; `""`: nobody is, unless the rules say so.
     pub(crate) approval: Option<String>,
+    /// How it is looked up whether a call took effect of which nobody knows how it ended.
+    pub(crate) verify: Option<Verify>,
     /// How arguments meet the schema: refused, put right where that is plain, or not looked at.
     pub(crate) validation: Option<ValidationWord>,
     /// What the tool adds to the prompts.
     pub(crate) guidance: Guidance,
+}
+
+/// A lookup, 1, 10 and 60 seconds after such a call: once it finds what is looked for, the call
+/// succeeded; if it does not the last time, the call was not executed.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Verify {
+    /// A tool that reads and that the caller may use.
+    pub(crate) tool: String,
+    /// Its arguments: `"{name}"` stands for that argument of the call, `"{name/part}"` for what is
+    /// in it.
+    #[serde(default)]
+    pub(crate) arguments: Map<String, Value>,
+    /// Where in the data of its answer, as a JSON pointer; without it, all of it.
+    #[serde(default)]
+    pub(crate) at: String,
+    /// What is there if the call took effect; without it, anything but nothing.
+    pub(crate) is: Option<Value>,
 }
 
 /// What a tool adds to the prompts.

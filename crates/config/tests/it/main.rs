@@ -16,6 +16,7 @@ mod front;
 mod import;
 mod limits;
 mod live;
+mod lookups;
 mod owners;
 mod read;
 mod schema;

@@ -11,14 +11,16 @@ use crate::content::Content;
 use crate::name::ToolName;
 use crate::outcome::ToolError;
 use crate::ticket::TicketId;
+use crate::tool::Arguments;
 
 /// Adds to an error that the call may have taken effect: what a program reads to know that it
-/// must not send it again. `by`: the tool that tells its caller how it stands.
+/// must not send it again. `by`: the tool that tells its caller how it stands; `at`: one that tells
+/// what is so at the other side.
 pub(super) fn unknown(
     error: &mut ToolError,
-    call: CallKey,
+    (call, sent): (CallKey, SystemTime),
     (tool, by): (&ToolName, Option<&ToolName>),
-    sent: SystemTime,
+    at: Option<(&ToolName, &Arguments)>,
 ) {
     let call = call.to_string();
     let told = json!({
@@ -27,7 +29,7 @@ pub(super) fn unknown(
         "tool": tool,
         "dispatched_at": rfc3339(sent),
         "safe_to_retry": false,
-        "next": next(Some(&call), by),
+        "next": next(Some(&call), by, at),
     });
     put(error, told);
     if let Some(by) = by {
@@ -35,17 +37,18 @@ pub(super) fn unknown(
     }
 }
 
-/// What to do: where a call is looked up, by the tool and over REST, and whom to ask.
-fn next(call: Option<&str>, by: Option<&ToolName>) -> Value {
+/// What to do: where a call is looked up, by tools and over REST, and whom to ask.
+fn next(call: Option<&str>, by: Option<&ToolName>, at: Option<(&ToolName, &Arguments)>) -> Value {
     let with = |(call, by)| json!({ "tool": by, "arguments": { "call_id": call } });
     let path = call.map_or_else(|| "/v1/calls".to_owned(), |call| format!("/v1/calls/{call}"));
     let steps = call.zip(by).map(with).into_iter();
-    steps.chain([json!({ "look_up": path }), json!({ "ask": "the user" })]).collect()
+    let at = at.map(|(tool, said)| json!({ "tool": tool, "arguments": said.fields() }));
+    steps.chain(at).chain([json!({ "look_up": path }), json!({ "ask": "the user" })]).collect()
 }
 
 /// The same of a call that nothing more is known of.
 pub(super) fn lost(error: &mut ToolError) {
-    let next = next(None, None);
+    let next = next(None, None, None);
     put(error, json!({ "status": "outcome_unknown", "safe_to_retry": false, "next": next }));
 }
 
@@ -62,7 +65,7 @@ pub(super) fn duplicate(
         "tool": tool,
         "safe_to_retry": false,
         "ticket": ticket,
-        "next": next(of, by),
+        "next": next(of, by, None),
     });
     put(error, told);
     if let Some((of, by)) = of.zip(by) {

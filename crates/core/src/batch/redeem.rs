@@ -1,5 +1,6 @@
 //! Redeems a ticket: runs the stored call, after policy was asked anew.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -151,7 +152,7 @@ impl Deciding {
         if approved && let Some(otherwise) = otherwise(&batch, place, &arguments, &reason).await {
             return Err(self.spoilt(otherwise, &keys).await);
         }
-        let ended = leash.hold(self.decided(&batch, place, arguments, keys)).await;
+        let ended = leash.hold(pin!(self.decided(&batch, place, arguments, keys))).await;
         let mut report = answer::report(batch, vec![ended]);
         let mut response = report.responses.pop().ok_or(TicketError::Used)?;
         response.debug.flags.retain(|flag| *flag != Flag::Forced);

@@ -11,6 +11,7 @@ use super::attempt::{Attempts, Tries};
 use super::late::Rest;
 use super::record::asked;
 use super::turn::{self, Turn};
+use super::verify::Lookup;
 use super::watch::Watch;
 use super::within::within;
 use super::witnessed::Subject;
@@ -223,6 +224,7 @@ impl OneCall {
         };
         let started = Instant::now();
         let sent = SystemTime::now();
+        let lookup = Lookup::of(tool, &arguments);
         moment::reached("dispatched");
         let mut tries = match place {
             Ok(_place) => {
@@ -240,7 +242,8 @@ impl OneCall {
             && error.kind == ErrorKind::UnknownOutcome
         {
             let by = govern::looker(&self.batch);
-            plainly::unknown(error, self.key, (&tool.spec.name, by), sent);
+            let at = lookup.as_ref().and_then(|lookup| lookup.shown_in(&self.batch.plan));
+            plainly::unknown(error, (self.key, sent), (&tool.spec.name, by), at);
         }
         // Unless the one who waits has given up and recorded the end already.
         if watch.settle() {
@@ -250,6 +253,9 @@ impl OneCall {
             }
         }
         moment::reached("end recorded");
+        if let (Ending::Unknown, Some(lookup)) = (ending, lookup) {
+            lookup.begin(&self.batch, self.key);
+        }
         if let (Ending::Unknown, Some(running)) = (ending, tries.rest) {
             let (over, keys) = (tries.over, watch.keys().to_vec());
             late::listen(&self.batch, tool, self.key, Rest { running, over, keys });

@@ -262,7 +262,8 @@ impl Watching {
         };
         let mut error = ToolError::new(kind, message);
         if let (ErrorKind::UnknownOutcome, Some(spec)) = (kind, spec) {
-            plainly::unknown(&mut error, self.key, (&spec.name, looker(batch)), self.began);
+            let when = (self.key, self.began);
+            plainly::unknown(&mut error, when, (&spec.name, looker(batch)), None);
         }
         let recording = async { batch.gate.ledger.finished(self.key, ending).await };
         let recorded = if first { asked(recording).await } else { Ok(()) };

@@ -46,7 +46,8 @@ const REMEMBERED: usize = 10_000;
 pub(super) struct Rows {
     running: HashMap<CallKey, Row, RandomState>,
     ended: VecDeque<Row>,
-    /// Calls whose outcome nobody knows, and since when, oldest first.
+    /// Calls whose outcome nobody knew, and since when, oldest first: also those that took effect
+    /// after all, which their callers were not told.
     unknown: VecDeque<(Instant, Row)>,
 }
 
@@ -71,7 +72,9 @@ impl Rows {
     }
 
     pub(super) fn resolve(&mut self, key: CallKey, ending: Ending) {
-        self.unknown.retain(|(_, row)| row.key != key);
+        if ending != Ending::Succeeded {
+            self.unknown.retain(|(_, row)| row.key != key);
+        }
         let row = self.ended.iter_mut().rev().find(|row| row.key == key);
         if let Some(row) = row.filter(|row| row.ending == Some(Ending::Unknown)) {
             row.ending = Some(ending);

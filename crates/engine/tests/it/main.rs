@@ -31,6 +31,7 @@ mod rules;
 mod tickets;
 mod tickets_expiry;
 mod times;
+mod verified;
 mod weighing;
 mod witness;
 

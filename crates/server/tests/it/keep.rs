@@ -17,3 +17,4 @@ mod synced;
 mod tickets;
 mod unknown;
 mod upstream;
+mod verified;

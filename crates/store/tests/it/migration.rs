@@ -86,7 +86,7 @@ async fn a_file_of_the_first_form_goes_on_with_all_that_it_holds() {
     drop((crib, store));
     let raw = Connection::open(scratch.file()).unwrap();
     let form: i64 = raw.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-    assert_eq!(form, 6);
+    assert_eq!(form, 7);
 }
 
 #[test]

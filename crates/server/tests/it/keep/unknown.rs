@@ -153,7 +153,7 @@ fn an_answer_that_comes_after_its_client_has_gone_gives_the_call_its_end() {
 }
 
 #[test]
-fn an_answer_that_comes_too_late_gives_the_call_its_end_and_lifts_the_guard() {
+fn an_answer_that_comes_too_late_gives_the_call_its_end_and_the_same_call_is_held_back_still() {
     let upstream = Upstream::start();
     let serving = Serving::start_in(upstream.furnish(&impatient("")), &[]);
     serving.hears("`child`: 1 tools");
@@ -176,6 +176,9 @@ fn an_answer_that_comes_too_late_gives_the_call_its_end_and_lifts_the_guard() {
             Door::Rest => assert_eq!(again().text, told.text),
             Door::Mcp => assert!(eventually(|| !again().error), "{:?}", again()),
         }
+        // Whoever made it was told that nobody knows, and may make it again.
+        let bare = door.call(&serving, &act(tool, "late", tool));
+        assert_eq!(bare.status, "duplicate_of_unknown", "{bare:?}");
         assert_eq!(upstream.oracle.count(tool), 1);
     }
 }

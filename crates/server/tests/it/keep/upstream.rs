@@ -135,7 +135,7 @@ fn serve(mut stream: &TcpStream, oracle: &Oracle, moment: &(dyn Fn(&str) + Send 
         if how == "late" {
             oracle.await_leave(nonce);
         }
-        if !answer(stream, how, nonce, moment) {
+        if !answer(stream, how, (nonce, oracle.count(nonce)), moment) {
             let _ = stream.shutdown(Shutdown::Both);
             return;
         }
@@ -144,15 +144,16 @@ fn serve(mut stream: &TcpStream, oracle: &Oracle, moment: &(dyn Fn(&str) + Send 
     }
 }
 
-/// `false`: the connection is over.
+/// `times`: how often it was done. `false`: the connection is over.
 fn answer(
     mut stream: &TcpStream,
     how: &str,
-    nonce: &str,
+    (nonce, times): (&str, u32),
     moment: &(dyn Fn(&str) + Send + Sync),
 ) -> bool {
     let body = match how.strip_prefix("large-") {
         Some(size) => format!("{{\"did\":\"{}\"}}", "y".repeat(size.parse().unwrap_or(1))),
+        None if how == "count" => format!("{{\"times\":{times}}}"),
         None => format!("{{\"did\":\"{nonce}\"}}"),
     };
     let length = body.len();

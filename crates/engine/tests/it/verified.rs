@@ -1,0 +1,155 @@
+//! A call of whose outcome nobody knows is looked up by a tool that its spec names.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use tokio::time::sleep;
+use toolcrib_core::{
+    AllowAll, Call, Caller, Content, Effect, Ending, ErrorKind, Policy, RawArguments, Request,
+    Tool, ToolError, ToolName, ToolOutcome, Toolset, Verdict, Verify, raw_tool,
+};
+use toolcrib_engine::Crib;
+use toolcrib_engine::ledger::MemoryLedger;
+use toolcrib_testkit::{ByHand, spec};
+
+/// What a lookup finds, one after the other, and the last of them again; `None`: it fails.
+type Finds = Vec<Option<Value>>;
+
+struct House {
+    crib: Crib,
+    ledger: Arc<MemoryLedger>,
+    /// What was looked for.
+    looked: Arc<Mutex<Vec<Value>>>,
+    paid: Arc<Mutex<usize>>,
+}
+
+impl House {
+    /// `pay` does what it is for and nobody hears of it; `find` tells of it.
+    fn of(finds: Finds, policy: impl Policy + 'static, effect: Effect) -> Self {
+        let (looked, paid) = (Arc::<Mutex<Vec<Value>>>::default(), Arc::<Mutex<usize>>::default());
+        let Value::Object(arguments) = json!({ "reference": "{reference}", "limit": 1 }) else {
+            unreachable!()
+        };
+        let mut pay = spec("pay", Effect::Write);
+        let (tool, at) = (ToolName::new("find").unwrap(), "/status".to_owned());
+        pay.verify = Some(Arc::new(Verify { tool, arguments, at, is: Some(json!("paid")) }));
+        let counted = Arc::clone(&paid);
+        let pay = raw_tool(pay, move |_, _| {
+            *counted.lock().unwrap() += 1;
+            async { ToolOutcome::Failed(ToolError::new(ErrorKind::Network, "the line broke")) }
+        });
+        let seen = Arc::clone(&looked);
+        let find: Arc<dyn Tool> = raw_tool(spec("find", effect), move |arguments, _| {
+            let mut seen = seen.lock().unwrap();
+            let found = finds.get(seen.len()).or(finds.last()).cloned().flatten();
+            seen.push(arguments.into_value());
+            async move {
+                match found {
+                    Some(data) => {
+                        let content = Content { structured: Some(data), ..Content::default() };
+                        ToolOutcome::Done(content)
+                    }
+                    None => ToolOutcome::Failed(ToolError::told("it is away")),
+                }
+            }
+        });
+        let ledger = Arc::new(MemoryLedger::default());
+        let builder = Crib::builder().policy(policy).ledger(Arc::<MemoryLedger>::clone(&ledger));
+        let crib = builder.build_fixed(Toolset::of([pay, find]).unwrap());
+        Self { crib, ledger, looked, paid }
+    }
+
+    async fn pay(&self) -> ToolError {
+        let plan = self.crib.plan(&Caller::local(), Request::default()).unwrap();
+        let arguments = RawArguments::Value(json!({ "reference": "r-1", "n": 7 }));
+        let report = self.crib.run(&plan, vec![Call::new("1", "pay", arguments)]).await;
+        match report.responses.into_iter().next().unwrap().outcome {
+            ToolOutcome::Failed(error) => error,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn ending(&self) -> Option<Ending> {
+        let rows = self.ledger.rows();
+        rows.iter().find(|row| row.tool.name.as_str() == "pay").unwrap().ending
+    }
+
+    fn looks(&self) -> usize {
+        self.looked.lock().unwrap().len()
+    }
+}
+
+fn status(status: &str) -> Option<Value> {
+    Some(json!({ "status": status }))
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_took_effect_is_found_and_held_back_a_second_time_all_the_same() {
+    let house = House::of(vec![status("open"), status("paid")], AllowAll, Effect::Read);
+    let error = house.pay().await;
+    let content = error.content.unwrap_or_default();
+    let next = &content.structured.as_ref().unwrap()["next"];
+    let lookup = json!({ "tool": "find", "arguments": { "reference": "r-1", "limit": 1 } });
+    assert!(next.as_array().unwrap().contains(&lookup), "{next}");
+    sleep(Duration::from_millis(900)).await;
+    assert_eq!((house.looks(), house.ending()), (0, Some(Ending::Unknown)));
+    sleep(Duration::from_millis(200)).await;
+    assert_eq!((house.looks(), house.ending()), (1, Some(Ending::Unknown)));
+    sleep(Duration::from_secs(9)).await;
+    assert_eq!((house.looks(), house.ending()), (2, Some(Ending::Succeeded)));
+    let again = house.pay().await;
+    assert_eq!(again.kind, ErrorKind::DuplicateOfUnknown, "{again:?}");
+    sleep(Duration::from_mins(2)).await;
+    assert_eq!((house.looks(), *house.paid.lock().unwrap()), (2, 1));
+    let asked = json!({ "reference": "r-1", "limit": 1 });
+    assert_eq!(*house.looked.lock().unwrap(), [asked.clone(), asked]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_not_there_at_the_last_look_was_not_executed_and_may_be_done_again() {
+    let house = House::of(vec![None, status("open")], AllowAll, Effect::Read);
+    house.pay().await;
+    sleep(Duration::from_secs(59)).await;
+    assert_eq!((house.looks(), house.ending()), (2, Some(Ending::Unknown)));
+    sleep(Duration::from_secs(2)).await;
+    assert_eq!((house.looks(), house.ending()), (3, Some(Ending::NotExecuted)));
+    let again = house.pay().await;
+    assert_eq!(again.kind, ErrorKind::UnknownOutcome, "{again:?}");
+    assert_eq!(*house.paid.lock().unwrap(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lookup_that_cannot_tell_the_last_time_leaves_the_end_unknown() {
+    for finds in [vec![status("open"), None], vec![None]] {
+        let house = House::of(finds, AllowAll, Effect::Read);
+        house.pay().await;
+        sleep(Duration::from_mins(2)).await;
+        assert_eq!((house.looks(), house.ending()), (3, Some(Ending::Unknown)));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_looked_up_by_what_the_caller_may_not_use_or_by_what_changes_something() {
+    let hidden = ByHand::default().with("find", Verdict::Deny("no".to_owned()));
+    let asked = ByHand::default().with("find", Verdict::Ask("sure?".to_owned()));
+    for (policy, effect) in
+        [(hidden, Effect::Read), (asked, Effect::Read), (ByHand::default(), Effect::Write)]
+    {
+        let house = House::of(vec![status("paid")], policy, effect);
+        house.pay().await;
+        sleep(Duration::from_mins(2)).await;
+        assert_eq!((house.looks(), house.ending()), (0, Some(Ending::Unknown)));
+        assert_eq!(house.crib.tickets(&Caller::local()).await.unwrap(), []);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_whose_end_is_known_is_not_looked_up() {
+    let house = House::of(vec![status("paid")], AllowAll, Effect::Read);
+    let plan = house.crib.plan(&Caller::local(), Request::default()).unwrap();
+    let found = Call::new("1", "find", RawArguments::Value(Value::Object(Map::new())));
+    house.crib.run(&plan, vec![found]).await;
+    sleep(Duration::from_mins(2)).await;
+    assert_eq!(house.looks(), 1);
+}
