@@ -86,10 +86,17 @@ pub(super) async fn answer(
         Some((state, answers)) if calling.line.client.is_modern => {
             Box::pin(calling.take_up(&state, answers, arguments)).await?
         }
-        _ => match Box::pin(calling.recalled()).await {
-            Some(answer) => answer?,
-            None => calling.follow(calling.begin(arguments)?).await?,
-        },
+        _ => {
+            let recalled = match calling.decided_elsewhere() {
+                // Rare, and large.
+                Some((command, session)) => Box::pin(calling.recalled(command, session)).await,
+                None => None,
+            };
+            match recalled {
+                Some(answer) => answer?,
+                None => calling.follow(calling.begin(arguments)?).await?,
+            }
+        }
     };
     Ok((calling.line, answer))
 }
@@ -312,8 +319,7 @@ impl Calling {
     }
 
     /// What is to be said of a call that waited when it was made before; `None`: it is to be made.
-    async fn recalled(&self) -> Option<Answered> {
-        let (command, session) = self.decided_elsewhere()?;
+    async fn recalled(&self, command: &str, session: &Arc<str>) -> Option<Answered> {
         let (ticket, is_over) = self.room.awaited.of(session, &self.visit)?;
         let (caller, telling) = (&self.visit.caller, self.telling());
         if let Some(parked) = telling.parked(&ticket).await.ok().flatten() {

@@ -1,5 +1,6 @@
 //! The door over HTTP: `/mcp` and `/mcp/{profile}`, one address for all revisions.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use axum::Router;
@@ -102,7 +103,8 @@ impl Porch {
     pub async fn answer(&self, guest: Guest, request: Request<Bytes>) -> Response {
         let (head, body) = request.into_parts();
         let body = async { Ok(body) };
-        self.0.admit(guest, head, body).await.unwrap_or_else(refused)
+        // Pinned where it is made: it is large, and would be copied from hand to hand.
+        pin!(self.0.admit(guest, head, body)).await.unwrap_or_else(refused)
     }
 
     pub(super) fn router(self) -> Router {

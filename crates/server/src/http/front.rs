@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -38,8 +39,9 @@ pub(crate) async fn answer(
     let began = Instant::now();
     let seen = Seen::of(&house, &request);
     let _under_way = house.telemetry.figures.request();
+    // Pinned where it is made: it is large, and would be copied from hand to hand.
+    let admitted = pin!(admit(Arc::clone(&house), request, &seen));
     // A panic costs the request that met it, and no other.
-    let admitted = admit(Arc::clone(&house), request, &seen);
     let answering = AssertUnwindSafe(admitted).catch_unwind();
     let mut reply = match answering.await {
         Ok(answered) => answered.unwrap_or_else(Problem::into_reply),

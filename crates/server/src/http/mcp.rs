@@ -4,6 +4,7 @@
 mod operation;
 mod watched;
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,7 +47,8 @@ pub(crate) fn enter(asked: Asked) -> Answered {
         let own = operation.as_ref().and_then(Operation::place);
         let (trace, trace_state) = own.unwrap_or((trace, trace_state));
         let guest = Guest { caller, profile, trace: Some(trace), trace_state };
-        let reply = Watched::of(house.mcp.answer(guest, request).await, operation);
+        // Pinned where it is made: it is large, and would be copied from hand to hand.
+        let reply = Watched::of(pin!(house.mcp.answer(guest, request)).await, operation);
         Ok(reply.map(|body| body.map_err(Into::into).boxed_unsync()))
     })
 }
