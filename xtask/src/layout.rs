@@ -7,7 +7,7 @@
 //! A call runs through 430 KiB of that; among what only a start needs, it lay on more pages than a
 //! processor has places for their addresses.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -168,9 +168,14 @@ fn plain(name: &str) -> String {
 
 type Sections = BTreeMap<String, BTreeMap<String, Weight>>;
 
+/// What the compiler puts before the name of a function that it knows to run often, or hardly ever.
+const PREFIXES: [&str; 2] = ["hot.", "unlikely."];
+
 /// The sections of code by crate and by what of their names stays, of those crates that were
 /// executed at all; and how many of the executed functions have one.
 ///
+/// A function has the name of its section, which is another one without the profile: it is told as
+/// it is, and without its prefix.
 /// A line of the map ends with the size, the alignment and `path:(section)`.
 fn sections(map: &str, executed: &HashSet<String>) -> (Sections, usize) {
     let (mut crates, mut found) = (Sections::new(), HashSet::new());
@@ -182,14 +187,18 @@ fn sections(map: &str, executed: &HashSet<String>) -> (Sections, usize) {
         // The end of the path is enough, which may have blanks.
         let of = columns.next_back().and_then(of_crate);
         let (Some(all), Some(of)) = (size, of) else { continue };
-        let function = section.strip_prefix("unlikely.").unwrap_or(section);
+        let function = PREFIXES.iter().find_map(|prefix| section.strip_prefix(prefix));
+        let function = function.unwrap_or(section);
         let is_executed = executed.contains(function);
         if is_executed {
             found.insert(function);
         }
-        let weight = crates.entry(of.to_owned()).or_default().entry(lasting(section)).or_default();
-        weight.all += all;
-        weight.run += if is_executed { all } else { 0 };
+        let sections = crates.entry(of.to_owned()).or_default();
+        for name in BTreeSet::from([lasting(section), lasting(function)]) {
+            let weight = sections.entry(name).or_default();
+            weight.all += all;
+            weight.run += if is_executed { all } else { 0 };
+        }
     }
     crates.retain(|_, sections| sections.values().any(|weight| weight.run > 0));
     (crates, found.len())
@@ -319,12 +328,14 @@ fn=(1)
 SECTIONS {
   .text : {
     *[.b]libsqlite3_sys[-.]*(
+      .text.sqlite3_step
       .text.unlikely.sqlite3_step
     )
     *[.b]core[-.]*(
       .text._ZN4core3fmt17h*
     )
     *[.b]libsqlite3_sys[-.]*(
+      .text.sqlite3_step
       .text.unlikely.sqlite3_step
     )
     *[.b]toolcrib[-.]*(
