@@ -51,7 +51,8 @@ pub trait Ledger: Send + Sync {
     }
 
     /// The key of a call of this caller like this one, same tool of the same source and same
-    /// arguments, that ended within the window and nobody knows how.
+    /// arguments, that ended within the window and nobody knew how; also where it is known by now,
+    /// but from no person, that it took effect.
     fn unknown_like<'a>(
         &'a self,
         _: Planned<'a>,

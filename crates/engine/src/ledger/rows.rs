@@ -72,11 +72,15 @@ impl Rows {
     }
 
     pub(super) fn resolve(&mut self, key: CallKey, ending: Ending) {
-        if ending != Ending::Succeeded {
-            self.unknown.retain(|(_, row)| row.key != key);
+        let is_it = |row: &Row| row.key == key && row.ending == Some(Ending::Unknown);
+        // What is said first holds.
+        let Some(at) = self.unknown.iter().position(|(_, row)| is_it(row)) else { return };
+        if ending == Ending::Succeeded {
+            self.unknown.iter_mut().skip(at).take(1).for_each(|(_, row)| row.ending = Some(ending));
+        } else {
+            self.unknown.remove(at);
         }
-        let row = self.ended.iter_mut().rev().find(|row| row.key == key);
-        if let Some(row) = row.filter(|row| row.ending == Some(Ending::Unknown)) {
+        if let Some(row) = self.ended.iter_mut().rev().find(|row| is_it(row)) {
             row.ending = Some(ending);
         }
     }

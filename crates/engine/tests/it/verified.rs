@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use tokio::time::sleep;
 use toolcrib_core::{
-    AllowAll, Call, Caller, Content, Effect, Ending, ErrorKind, Policy, RawArguments, Request,
-    Tool, ToolError, ToolName, ToolOutcome, Toolset, Verdict, Verify, raw_tool,
+    AllowAll, Call, Caller, Content, Effect, Ending, ErrorKind, Ledger as _, Policy, RawArguments,
+    Request, Tool, ToolError, ToolName, ToolOutcome, Toolset, Verdict, Verify, raw_tool,
 };
 use toolcrib_engine::Crib;
 use toolcrib_engine::ledger::MemoryLedger;
@@ -117,6 +117,18 @@ async fn what_is_not_there_at_the_last_look_was_not_executed_and_may_be_done_aga
     let again = house.pay().await;
     assert_eq!(again.kind, ErrorKind::UnknownOutcome, "{again:?}");
     assert_eq!(*house.paid.lock().unwrap(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_late_answer_told_first_holds_whatever_a_lookup_finds() {
+    let house = House::of(vec![status("open")], AllowAll, Effect::Read);
+    house.pay().await;
+    let key = house.ledger.rows()[0].key;
+    house.ledger.resolved(key, Ending::Succeeded).await.unwrap();
+    sleep(Duration::from_mins(2)).await;
+    assert_eq!((house.looks(), house.ending()), (3, Some(Ending::Succeeded)));
+    let again = house.pay().await;
+    assert_eq!(again.kind, ErrorKind::DuplicateOfUnknown, "{again:?}");
 }
 
 #[tokio::test(start_paused = true)]
