@@ -64,10 +64,9 @@ impl House {
         let plan = self.crib.plan(&Caller::local(), Request::default()).unwrap();
         let arguments = RawArguments::Value(json!({ "reference": "r-1", "n": 7 }));
         let report = self.crib.run(&plan, vec![Call::new("1", "pay", arguments)]).await;
-        match report.responses.into_iter().next().unwrap().outcome {
-            ToolOutcome::Failed(error) => error,
-            other => panic!("{other:?}"),
-        }
+        let outcome = report.responses.into_iter().next().unwrap().outcome;
+        let ToolOutcome::Failed(error) = outcome else { panic!("{outcome:?}") };
+        error
     }
 
     fn ending(&self) -> Option<Ending> {
@@ -80,13 +79,13 @@ impl House {
     }
 }
 
-fn status(status: &str) -> Option<Value> {
-    Some(json!({ "status": status }))
+fn status(status: &str) -> Value {
+    json!({ "status": status })
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_took_effect_is_found_and_held_back_a_second_time_all_the_same() {
-    let house = House::of(vec![status("open"), status("paid")], AllowAll, Effect::Read);
+    let house = House::of(vec![Some(status("open")), Some(status("paid"))], AllowAll, Effect::Read);
     let error = house.pay().await;
     let content = error.content.unwrap_or_default();
     let next = &content.structured.as_ref().unwrap()["next"];
@@ -108,7 +107,7 @@ async fn what_took_effect_is_found_and_held_back_a_second_time_all_the_same() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_not_there_at_the_last_look_was_not_executed_and_may_be_done_again() {
-    let house = House::of(vec![None, status("open")], AllowAll, Effect::Read);
+    let house = House::of(vec![None, Some(status("open"))], AllowAll, Effect::Read);
     house.pay().await;
     sleep(Duration::from_secs(59)).await;
     assert_eq!((house.looks(), house.ending()), (2, Some(Ending::Unknown)));
@@ -121,7 +120,7 @@ async fn what_is_not_there_at_the_last_look_was_not_executed_and_may_be_done_aga
 
 #[tokio::test(start_paused = true)]
 async fn what_a_late_answer_told_first_holds_whatever_a_lookup_finds() {
-    let house = House::of(vec![status("open")], AllowAll, Effect::Read);
+    let house = House::of(vec![Some(status("open"))], AllowAll, Effect::Read);
     house.pay().await;
     let key = house.ledger.rows()[0].key;
     house.ledger.resolved(key, Ending::Succeeded).await.unwrap();
@@ -133,7 +132,7 @@ async fn what_a_late_answer_told_first_holds_whatever_a_lookup_finds() {
 
 #[tokio::test(start_paused = true)]
 async fn a_lookup_that_cannot_tell_the_last_time_leaves_the_end_unknown() {
-    for finds in [vec![status("open"), None], vec![None]] {
+    for finds in [vec![Some(status("open")), None], vec![None]] {
         let house = House::of(finds, AllowAll, Effect::Read);
         house.pay().await;
         sleep(Duration::from_mins(2)).await;
@@ -148,7 +147,7 @@ async fn nothing_is_looked_up_by_what_the_caller_may_not_use_or_by_what_changes_
     for (policy, effect) in
         [(hidden, Effect::Read), (asked, Effect::Read), (ByHand::default(), Effect::Write)]
     {
-        let house = House::of(vec![status("paid")], policy, effect);
+        let house = House::of(vec![Some(status("paid"))], policy, effect);
         house.pay().await;
         sleep(Duration::from_mins(2)).await;
         assert_eq!((house.looks(), house.ending()), (0, Some(Ending::Unknown)));
@@ -158,7 +157,7 @@ async fn nothing_is_looked_up_by_what_the_caller_may_not_use_or_by_what_changes_
 
 #[tokio::test(start_paused = true)]
 async fn a_call_whose_end_is_known_is_not_looked_up() {
-    let house = House::of(vec![status("paid")], AllowAll, Effect::Read);
+    let house = House::of(vec![Some(status("paid"))], AllowAll, Effect::Read);
     let plan = house.crib.plan(&Caller::local(), Request::default()).unwrap();
     let found = Call::new("1", "find", RawArguments::Value(Value::Object(Map::new())));
     house.crib.run(&plan, vec![found]).await;
