@@ -36,6 +36,13 @@ pub trait Tool: Send + Sync {
         false
     }
 
+    /// Whether what it speaks with is given [`CallContext::key`] and knows a repetition by it, so
+    /// that two attempts of one call have one effect. A call whose line broke is then made again
+    /// although it writes; a second call, which has another key, is not.
+    fn takes_key(&self) -> bool {
+        false
+    }
+
     /// What a call would do, in words, for whoever is asked before it runs: "Delete *Budget
     /// review*, Tue 24 Nov 2026 14:00, 3 guests". `None`: its name and arguments say it all.
     ///
@@ -206,6 +213,10 @@ impl Tool for Brief {
 
     fn is_brief(&self) -> bool {
         true
+    }
+
+    fn takes_key(&self) -> bool {
+        self.0.takes_key()
     }
 
     fn preview<'a>(

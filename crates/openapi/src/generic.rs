@@ -55,6 +55,7 @@ pub(crate) fn operation<'a>(schemes: impl Iterator<Item = &'a String>) -> Operat
         key: "request".to_owned(),
         method: Method::POST,
         effect: None,
+        takes_key: false,
         path: Vec::new(),
         query: Vec::new(),
         parameters: Vec::new(),

@@ -12,6 +12,8 @@ pub(crate) struct Operation {
     pub(crate) method: Method,
     /// What it does to the world; `None`: the method of each request tells.
     pub(crate) effect: Option<Effect>,
+    /// Whether it knows a repetition by its idempotency key.
+    pub(crate) takes_key: bool,
     pub(crate) path: Vec<Segment>,
     /// The query that the path of the document ends with: part of every request, and no argument
     /// adds to its names.

@@ -86,6 +86,7 @@ fn operation(choice: &[u8]) -> Operation {
         key: "probe".to_owned(),
         method: Method::POST,
         effect: None,
+        takes_key: false,
         path: vec![
             Segment(vec![text("fixed")]),
             Segment(vec![filled("path0")]),

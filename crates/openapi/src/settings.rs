@@ -33,6 +33,9 @@ pub struct ApiSettings {
     pub generic_request: bool,
     /// The header that takes an idempotency key, where the API has one.
     pub idempotency_header: Option<String>,
+    /// Operations (their ids, else `METHOD /path`; `*`: all) that know a repetition by that header:
+    /// a call of one that changes something is sent again when its line breaks.
+    pub resend: Vec<String>,
     /// Whether requests carry the place of their call in a trace, as `traceparent`.
     pub trace_context: bool,
     /// By operation (its id, else `METHOD /path`): what the method alone does not tell.
@@ -127,6 +130,7 @@ impl ApiSettings {
             grouping: Grouping::default(),
             generic_request: false,
             idempotency_header: None,
+            resend: Vec::new(),
             trace_context: false,
             effects: IndexMap::new(),
             timeout: Duration::from_mins(1),

@@ -144,6 +144,10 @@ impl Tool for MaskedTool {
         self.tool.is_brief()
     }
 
+    fn takes_key(&self) -> bool {
+        self.tool.takes_key()
+    }
+
     fn preview<'a>(
         &'a self,
         arguments: &'a Arguments,

@@ -49,6 +49,11 @@ impl Check<'_, '_, '_> {
                 self.problem(&place.key("idempotency_header"), "this cannot name a header", cure);
             }
         }
+        if raw.idempotency_header.is_none() && !raw.resend.is_empty() {
+            let message = "nothing tells a repetition from a second call";
+            let cure = "name the `idempotency_header` of this API, or leave `resend` out";
+            self.problem(&place.key("resend"), message, cure);
+        }
         let effects = raw.effects.iter().map(|(name, word)| (name.clone(), Effect::from(*word)));
         let mut plain = ApiSettings {
             base_url,
@@ -57,6 +62,7 @@ impl Check<'_, '_, '_> {
             grouping,
             generic_request: raw.generic_request,
             idempotency_header: raw.idempotency_header.clone(),
+            resend: raw.resend.clone(),
             trace_context: raw.trace_context,
             effects: effects.collect(),
             bounds,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use toolcrib_core::{Catalog, ToolName};
+use toolcrib_core::{Catalog, Effect, ToolName, ToolSpec};
 use toolcrib_engine::rules::instead;
 
 use super::Check;
@@ -27,6 +27,8 @@ enum Thing {
     Folder(PathBuf),
     Program(PathBuf),
     Tool(ToolName),
+    /// A tool that is called without asking anybody, to look a call up.
+    Lookup(ToolName),
 }
 
 impl Check<'_, '_, '_> {
@@ -77,6 +79,11 @@ impl Check<'_, '_, '_> {
         self.point(place, Thing::Tool(name.clone()));
     }
 
+    /// The same of one by which calls are looked up.
+    pub(super) fn looks_up_by(&mut self, name: &ToolName, place: &Place) {
+        self.point(place, Thing::Lookup(name.clone()));
+    }
+
     fn point(&mut self, place: &Place, thing: Thing) {
         let at = self.document().problem(self.document().start(place), place, "", "");
         self.points.push(Point { at, thing });
@@ -84,11 +91,17 @@ impl Check<'_, '_, '_> {
 }
 
 impl Point {
-    /// The name of a tool that the catalog does not have.
+    /// The name of a tool that the catalog does not have, or has and cannot serve for this.
     pub(crate) fn stranger(&self, catalog: &Catalog) -> Option<Problem> {
-        let Thing::Tool(name) = &self.thing else { return None };
-        if catalog.get(name.as_str()).is_some() {
-            return None;
+        let (name, looks_up) = match &self.thing {
+            Thing::Tool(name) => (name, false),
+            Thing::Lookup(name) => (name, true),
+            Thing::Secret(_) | Thing::File(_) | Thing::Folder(_) | Thing::Program(_) => {
+                return None;
+            }
+        };
+        if let Some(tool) = catalog.get(name.as_str()) {
+            return if looks_up { self.no_lookup(&tool.spec) } else { None };
         }
         let known: Vec<_> =
             catalog.tools().iter().map(|listed| listed.spec.name.as_str()).collect();
@@ -97,6 +110,21 @@ impl Point {
         let cure =
             if cure.len() > 200 { "see `toolcrib tools` for the names".into() } else { cure };
         Some(Problem { message: format!("there is no tool `{name}` now"), cure, ..self.at.clone() })
+    }
+
+    /// Why no call is looked up by this tool.
+    fn no_lookup(&self, tool: &ToolSpec) -> Option<Problem> {
+        let name = &tool.name;
+        let (message, cure) = if tool.effect != Effect::Read {
+            let message = format!("`{name}` does not only read, so no call is looked up by it");
+            (message, "name one that reads, or write `effect = \"read\"` at it if it does")
+        } else if tool.approval.is_some() {
+            let message = format!("`{name}` wants a person's yes, so no call is looked up by it");
+            (message, "name one without `approval`")
+        } else {
+            return None;
+        };
+        Some(Problem { message, cure: cure.to_owned(), ..self.at.clone() })
     }
 
     /// What is missing, and what should be otherwise.
@@ -140,7 +168,11 @@ impl Point {
                 let message = format!("no program `{}` is found", path.display());
                 warnings.push(told(message, "install it, or name its whole path"));
             }
-            Thing::File(_) | Thing::Folder(_) | Thing::Program(_) | Thing::Tool(_) => {}
+            Thing::File(_)
+            | Thing::Folder(_)
+            | Thing::Program(_)
+            | Thing::Tool(_)
+            | Thing::Lookup(_) => {}
         }
     }
 }

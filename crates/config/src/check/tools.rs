@@ -61,7 +61,7 @@ impl Check<'_, '_, '_> {
     fn verify(&mut self, raw: &raw::Verify, place: &Place) -> Option<Arc<Verify>> {
         let at = place.key("tool");
         let tool = self.tool_name(&raw.tool, &at)?;
-        self.names_tool(&tool, &at);
+        self.looks_up_by(&tool, &at);
         if !raw.at.is_empty() && !raw.at.starts_with('/') {
             let cure = "write a JSON pointer, as in `/payments/0/status`, or leave it out";
             self.problem(&place.key("at"), "this leads to no place in data", cure);

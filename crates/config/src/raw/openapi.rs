@@ -32,6 +32,11 @@ pub(crate) struct OpenApi {
     pub(crate) generic_request: bool,
     /// The header that takes an idempotency key, where the API has one.
     pub(crate) idempotency_header: Option<String>,
+    /// Operations, by their ids or as `METHOD /path`, that know a repetition by that header, or `*`
+    /// for all: a call that changes something is sent again there, under its key, when its line
+    /// breaks. Name none that takes no notice of the header: it would do things twice.
+    #[serde(default)]
+    pub(crate) resend: Vec<String>,
     /// Whether requests carry `traceparent`, the place of the call in a trace, where traces are kept.
     #[serde(default)]
     pub(crate) trace_context: bool,

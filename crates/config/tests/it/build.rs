@@ -290,6 +290,46 @@ Ann = ["clock__time_now", "time_now"]
     );
 }
 
+#[tokio::test]
+async fn a_lookup_that_can_never_be_made_is_told() {
+    let text = r#"
+[[source]]
+id = "clock"
+prefix = ""
+basics = ["time_now", "text_count", "text_case", "text_lines"]
+
+[tool.time_now.verify]
+tool = "time_noww"
+
+[tool.text_case]
+effect = "write"
+verify = { tool = "time_now" }
+
+[tool.text_lines]
+approval = "it is late"
+verify = { tool = "text_case" }
+
+[tool.text_count.verify]
+tool = "text_lines"
+"#;
+    let config = config(text);
+    let workshop = Workshop::default();
+    let crib = crib(&config.build(&workshop, &workshop)).await;
+    let told: Vec<_> = config.strangers(&crib.catalog()).iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "crib.toml:8:8: tool.time_now.verify.tool: there is no tool `time_noww` now; did you \
+             mean `time_now`?",
+            "crib.toml:16:19: tool.text_lines.verify.tool: `text_case` does not only read, so no \
+             call is looked up by it; name one that reads, or write `effect = \"read\"` at it if \
+             it does",
+            "crib.toml:19:8: tool.text_count.verify.tool: `text_lines` wants a person's yes, so no \
+             call is looked up by it; name one without `approval`",
+        ]
+    );
+}
+
 #[test]
 fn what_the_file_only_names_is_looked_for() {
     let folder = std::env::temp_dir().join(format!("crib-config-{}", std::process::id()));

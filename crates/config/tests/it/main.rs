@@ -19,6 +19,7 @@ mod live;
 mod lookups;
 mod owners;
 mod read;
+mod resend;
 mod schema;
 mod secrets;
 mod shelves;

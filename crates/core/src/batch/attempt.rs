@@ -109,20 +109,25 @@ impl<'a> Attempts<'a> {
     }
 
     pub(super) async fn run(&mut self, arguments: Arguments) -> Tries {
-        let mut was_sent = false;
+        let (mut was_sent, mut was_lost) = (false, false);
         let mut attempts = Vec::with_capacity(1);
         loop {
             self.context.attempt += 1;
             let (at, began) = (SystemTime::now(), Instant::now());
             let (stop, rest) = self.attempt(arguments.clone()).await;
+            let is_lost = self.is_lost_under_key(&stop);
             let (mut outcome, mut ending) = self.end(stop);
             let sent = ending != Ending::NotExecuted;
             attempts.push(Attempt::new(at, began.elapsed(), word(&outcome), sent));
             if was_sent && !sent {
                 (outcome, ending) = self.sent_before(outcome);
+            } else if was_lost && matches!(ending, Ending::Failed(_)) {
+                (outcome, ending) = self.lost_before(outcome);
             }
+            let may_be_lost = is_lost || (was_lost && !sent);
             was_sent |= sent;
-            match self.pause_before_repeating(&outcome) {
+            was_lost |= is_lost;
+            match self.pause_before_repeating(&outcome, may_be_lost) {
                 Some(pause) if self.context.attempt <= self.retries && self.sleep(pause).await => {}
                 _ => {
                     let over = self.over.take();
@@ -132,13 +137,20 @@ impl<'a> Attempts<'a> {
         }
     }
 
+    /// Whether the line broke of a call that writes, and whoever was called knows it again.
+    fn is_lost_under_key(&self, stop: &Stop) -> bool {
+        let Stop::Ended(Ok(ToolOutcome::Failed(error))) = stop else { return false };
+        let is_lost = error.kind == ErrorKind::Network && !self.tool.spec.harmless_to_repeat();
+        is_lost && self.tool.tool.takes_key()
+    }
+
     /// How long to wait before the call may be made again, if it may.
-    fn pause_before_repeating(&self, outcome: &ToolOutcome) -> Option<Duration> {
+    fn pause_before_repeating(&self, outcome: &ToolOutcome, may_be_lost: bool) -> Option<Duration> {
         let ToolOutcome::Failed(error) = outcome else {
             return None;
         };
         let harmless = self.tool.spec.harmless_to_repeat() || error.kind.never_sent();
-        if !error.kind.passes() || !harmless {
+        if !(may_be_lost || error.kind.passes() && harmless) {
             return None;
         }
         let doubled = self.backoff.saturating_mul(1 << (self.context.attempt - 1).min(16));
@@ -232,6 +244,17 @@ impl<'a> Attempts<'a> {
         error.kind = ErrorKind::Network;
         error.message = advice::lost();
         self.cut_off("the line broke, and the other side cannot be reached since", error)
+    }
+
+    /// The end of a call that was made again under its key and failed: whoever does not answer the
+    /// same to a repetition tells nothing of the attempt before.
+    fn lost_before(&self, outcome: ToolOutcome) -> (ToolOutcome, Ending) {
+        let ToolOutcome::Failed(mut error) = outcome else {
+            return (outcome, Ending::Unknown);
+        };
+        let said = std::mem::take(&mut error.message);
+        error = if error.cause().is_none() { error.because(said) } else { error };
+        self.cut_off("the line broke, and sent again under its key the call failed", error)
     }
 
     fn answered(&self, outcome: ToolOutcome) -> (ToolOutcome, Ending) {

@@ -22,6 +22,7 @@ fn operation(security: &[&[&str]]) -> Operation {
     Operation {
         key: "x".to_owned(),
         effect: None,
+        takes_key: false,
         method: Method::GET,
         path: Vec::new(),
         query: Vec::new(),

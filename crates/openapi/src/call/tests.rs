@@ -61,6 +61,7 @@ fn operation(method: Method, security: &[&str]) -> Operation {
         key: "x".to_owned(),
         method,
         effect: None,
+        takes_key: false,
         path: vec![Segment(vec![Piece::Text("x".to_owned())])],
         query: Vec::new(),
         parameters: Vec::new(),

@@ -79,11 +79,12 @@ pub(super) fn convert(
             Err(reason) => refused.push(Refused { key, reason }),
         }
     }
-    for key in settings.effects.keys() {
-        let is_known = named.iter().any(|it| it.id == Some(key) || it.place() == *key);
-        if !is_known {
-            context.notes.add(key, "no operation of this name: its `effects` say nothing");
-        }
+    let is_known = |key: &str| named.iter().any(|it| it.id == Some(key) || it.place() == *key);
+    for key in settings.effects.keys().filter(|key| !is_known(key)) {
+        context.notes.add(key, "no operation of this name: its `effects` say nothing");
+    }
+    for key in settings.resend.iter().filter(|key| *key != "*" && !is_known(key)) {
+        context.notes.add(key, "no operation of this name: `resend` does nothing for it");
     }
     let mut notes: Vec<Note> = context.notes.into_vec();
     notes.extend(context.sent.notes.into_vec());
@@ -161,6 +162,7 @@ impl<'l> Context<'l> {
             key: key.to_owned(),
             method: found.method.clone(),
             effect: None,
+            takes_key: false,
             path,
             query,
             parameters,
@@ -187,12 +189,15 @@ impl<'l> Context<'l> {
     ) -> Result<(Operation, ToolSpec), String> {
         let (produces, output) = responses::convert(self, found.operation, &operation.key);
         operation.produces = produces;
-        let mut spec =
-            spec::spec(name, &found.named().place(), &operation, found.operation, settings)
-                .map_err(|error| error.to_string())?;
+        let place = found.named().place();
+        let mut spec = spec::spec(name, &place, &operation, found.operation, settings)
+            .map_err(|error| error.to_string())?;
         spec.input = arguments(&mut self.sent, takes, &operation.key)?.into();
         spec.output = output.map(Packed::new);
         operation.effect = Some(spec.effect);
+        let resends = |name: &String| name == "*" || *name == operation.key || *name == place;
+        // Requests that HTTP calls safe carry no key.
+        operation.takes_key = !operation.method.is_safe() && settings.resend.iter().any(resends);
         self.spent += weight(&operation) + spec.description.len();
         Ok((operation, spec))
     }

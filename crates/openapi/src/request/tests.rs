@@ -28,6 +28,7 @@ fn operation(parameters: Vec<Parameter>) -> Operation {
     Operation {
         key: "read_file".to_owned(),
         effect: None,
+        takes_key: false,
         method: Method::GET,
         path: vec![
             Segment(vec![text("files")]),

@@ -94,6 +94,10 @@ impl Tool for OperationTool {
         true
     }
 
+    fn takes_key(&self) -> bool {
+        self.api.idempotency_header.is_some() && self.operation.takes_key
+    }
+
     fn call<'a>(
         &'a self,
         arguments: Arguments,

@@ -10,6 +10,7 @@ mod kills;
 mod looked_up;
 mod piped;
 mod queued;
+mod resent;
 mod resolved;
 mod results;
 mod resumed;

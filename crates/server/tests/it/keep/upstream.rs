@@ -14,6 +14,8 @@ use crate::process::Folder;
 #[derive(Clone, Default)]
 pub(crate) struct Oracle {
     counts: Arc<Mutex<HashMap<String, u32>>>,
+    /// How often each idempotency key came.
+    keys: Arc<Mutex<HashMap<String, u32>>>,
     let_go: Arc<(Mutex<HashSet<String>>, Condvar)>,
 }
 
@@ -28,6 +30,21 @@ impl Oracle {
 
     fn did(&self, nonce: &str) {
         *self.counts.lock().unwrap().entry(nonce.to_owned()).or_default() += 1;
+    }
+
+    /// How often each key came, fewest first.
+    pub(crate) fn keys(&self) -> Vec<u32> {
+        let mut times: Vec<_> = self.keys.lock().unwrap().values().copied().collect();
+        times.sort_unstable();
+        times
+    }
+
+    /// How often this key has come by now.
+    fn came(&self, key: &str) -> u32 {
+        let mut keys = self.keys.lock().unwrap();
+        let times = keys.entry(key.to_owned()).or_default();
+        *times += 1;
+        *times
     }
 
     /// Has what is done `late` under this name answered.
@@ -107,7 +124,7 @@ fn serve(mut stream: &TcpStream, oracle: &Oracle, moment: &(dyn Fn(&str) + Send 
             return;
         }
         let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
-        let mut length = 0;
+        let (mut length, mut key) = (0, String::new());
         loop {
             let mut header = String::new();
             if reader.read_line(&mut header).unwrap_or(0) == 0 {
@@ -116,8 +133,10 @@ fn serve(mut stream: &TcpStream, oracle: &Oracle, moment: &(dyn Fn(&str) + Send 
             if header == "\r\n" {
                 break;
             }
-            if let Some(bytes) = header.to_lowercase().strip_prefix("content-length:") {
-                length = bytes.trim().parse().unwrap_or(0);
+            match header.to_lowercase().split_once(':') {
+                Some(("content-length", bytes)) => length = bytes.trim().parse().unwrap_or(0),
+                Some(("idempotency-key", it)) => it.trim().clone_into(&mut key),
+                _ => {}
             }
         }
         moment("head read");
@@ -128,14 +147,17 @@ fn serve(mut stream: &TcpStream, oracle: &Oracle, moment: &(dyn Fn(&str) + Send 
         let mut parts = path.trim_start_matches('/').splitn(3, '/');
         let (what, how) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
         let nonce = parts.next().unwrap_or_default();
-        if what != "see" {
+        // `pay-N` knows a repetition by its key, and breaks the line of the first N.
+        let payment = how.strip_prefix("pay-").map(|lost| (oracle.came(&key), lost.parse()));
+        if what != "see" && payment.as_ref().is_none_or(|(times, _)| *times == 1) {
             oracle.did(nonce);
         }
+        let is_lost = payment.is_some_and(|(times, lost)| lost.is_ok_and(|lost| times <= lost));
         moment("done");
         if how == "late" {
             oracle.await_leave(nonce);
         }
-        if !answer(stream, how, (nonce, oracle.count(nonce)), moment) {
+        if is_lost || !answer(stream, how, (nonce, oracle.count(nonce)), moment) {
             let _ = stream.shutdown(Shutdown::Both);
             return;
         }
