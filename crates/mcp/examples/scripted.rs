@@ -26,6 +26,7 @@ fn main() {
         asked: AtomicU64::new(0),
         waiting: Mutex::default(),
         noted: Mutex::default(),
+        tasks: Mutex::default(),
     });
     if let Some(pause) = server.number("slow-start") {
         std::thread::sleep(Duration::from_millis(pause));
@@ -48,6 +49,8 @@ struct Server {
     asked: AtomicU64,
     waiting: Mutex<HashMap<String, Sender<Value>>>,
     noted: Mutex<Vec<Value>>,
+    /// What each was begun with, and how often it was asked about.
+    tasks: Mutex<Vec<(Value, u64)>>,
 }
 
 impl Server {
@@ -76,6 +79,9 @@ impl Server {
             Some("tools/call") => self.call(&id, &message["params"]),
             Some("prompts/list") if self.has("prompts") => {
                 self.answer(&id, &json!({ "prompts": [{ "name": "greet" }] }));
+            }
+            Some(method) if method.starts_with("tasks/") && self.has("tasks") => {
+                self.task(&id, method, &message["params"]);
             }
             Some("logging/setLevel") => self.answer(&id, &json!({})),
             Some("subscriptions/listen") => say(&json!({
@@ -116,6 +122,9 @@ impl Server {
         let mut capabilities = json!({"tools": tells, "logging": {}});
         if self.has("prompts") {
             capabilities["prompts"] = tells;
+        }
+        if self.has("tasks") {
+            capabilities["tasks"] = json!({"cancel": {}, "requests": {"tools": {"call": {}}}});
         }
         json!({
             "protocolVersion": self.text("revision").unwrap_or("2025-11-25"),
@@ -168,7 +177,9 @@ impl Server {
         }
         let mut echo = tool("echo");
         echo["annotations"] = json!({"readOnlyHint": true});
-        tools.extend([echo, tool("level")]);
+        let mut research = tool("research");
+        research["execution"] = json!({"taskSupport": "required"});
+        tools.extend([echo, tool("level"), research]);
         tools
     }
 
@@ -216,7 +227,59 @@ impl Server {
                 0,
             ),
             "ask_modern" => self.ask_modern(id, params),
+            "research" if self.has("tasks") && params["task"].is_null() => {
+                refuse(id, -32601, "it runs as a task alone");
+            }
+            "research" if self.has("tasks") && arguments["at_once"] == true => {
+                self.tell(id, "at once");
+            }
+            "research" if self.has("tasks") => {
+                let mut tasks = self.tasks.lock().unwrap();
+                tasks.push((arguments.clone(), 0));
+                let task = state(tasks.len() - 1, "working", "0 looks");
+                drop(tasks);
+                self.answer(id, &json!({ "task": task }));
+            }
+            "research" => self.tell(id, "no task"),
             _ => self.misbehave(id, params),
+        }
+    }
+
+    /// A task of which is asked: it works for as many looks as its call said, and then `ends` so.
+    fn task(&self, id: &Value, method: &str, params: &Value) {
+        let place: usize = params["taskId"].as_str().unwrap()[1..].parse().unwrap();
+        let mut tasks = self.tasks.lock().unwrap();
+        let (arguments, looks) = &mut tasks[place];
+        let (arguments, ends) = (arguments.clone(), arguments["ends"].as_str().unwrap().to_owned());
+        *looks += u64::from(method == "tasks/get");
+        let looks = *looks;
+        drop(tasks);
+        match method {
+            "tasks/cancel" => {
+                let _ = writeln!(std::io::stderr(), "task {place} cancelled");
+                self.answer(id, &state(place, "cancelled", ""));
+            }
+            "tasks/get" if looks < arguments["looks"].as_u64().unwrap_or(2) => {
+                // Each thing is said twice.
+                self.answer(id, &state(place, "working", &format!("{} looks", looks / 2)));
+            }
+            "tasks/get" => self.answer(id, &state(place, &ends, "that is it")),
+            _ if ends == "input_required" => {
+                let question = json!({
+                    "message": "Sure?", "requestedSchema": {"type": "object", "properties": {}},
+                    "_meta": {"io.modelcontextprotocol/related-task": {"taskId": params["taskId"]}},
+                });
+                self.ask(id, "elicitation/create", &question, 0);
+            }
+            _ if arguments["refused"] == true => refuse(id, -32050, "it is lost"),
+            _ => self.answer(
+                id,
+                &json!({
+                    "content": [{"type": "text", "text": format!("{ends} after {looks} looks")}],
+                    "isError": ends == "failed",
+                    "_meta": {"io.modelcontextprotocol/related-task": {"taskId": params["taskId"]}},
+                }),
+            ),
         }
     }
 
@@ -375,6 +438,13 @@ impl Server {
         }
         say(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
     }
+}
+
+fn state(place: usize, status: &str, said: &str) -> Value {
+    json!({
+        "taskId": format!("t{place}"), "status": status, "statusMessage": said, "ttl": null,
+        "createdAt": "2026-01-01T00:00:00Z", "pollInterval": 30,
+    })
 }
 
 /// What a call wants to have asked.

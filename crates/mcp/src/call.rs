@@ -15,6 +15,7 @@ use crate::methods;
 use crate::params::Params;
 use crate::questions::answer_all;
 use crate::settings::Timeouts;
+use crate::task;
 
 /// Rounds of questions that one call may take.
 const MOST_ROUNDS: usize = 10;
@@ -24,11 +25,14 @@ const MOST_ROUNDS: usize = 10;
 pub(crate) struct Asked {
     pub(crate) method: Cow<'static, str>,
     pub(crate) params: Params,
+    /// It is a call that its server runs as a task alone.
+    pub(crate) as_task: bool,
 }
 
 impl Asked {
-    pub(crate) fn tool(name: &str, arguments: Arguments) -> Self {
-        Self { method: "tools/call".into(), params: Params::call(name, arguments) }
+    pub(crate) fn tool(name: &str, arguments: Arguments, as_task: bool) -> Self {
+        let params = Params::call(name, arguments);
+        Self { method: "tools/call".into(), params, as_task }
     }
 }
 
@@ -40,6 +44,10 @@ pub(crate) async fn run(
     timeouts: Timeouts,
 ) -> Result<Reply, Fault> {
     let _turn = turn(connection, context, timeouts).await?;
+    if asked.as_task && task::are_there(&connection.facts) {
+        // Rare, and larger than the way of most.
+        return Box::pin(task::run(connection, asked, context, timeouts)).await;
+    }
     let last = Instant::now() + timeouts.longest_call;
     let waits = Waits {
         idle: (Phase::Call, timeouts.call),

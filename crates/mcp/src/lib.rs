@@ -43,6 +43,7 @@ mod settings;
 mod source;
 mod specs;
 mod status;
+mod task;
 mod text;
 mod tool;
 mod upstream;

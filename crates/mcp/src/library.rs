@@ -120,7 +120,11 @@ impl Books {
         if about == About::Prompt {
             params.entry("arguments").or_insert_with(|| json!({}));
         }
-        let asked = Asked { method: about.method().to_owned().into(), params: params.into() };
+        let asked = Asked {
+            method: about.method().to_owned().into(),
+            params: params.into(),
+            as_task: false,
+        };
         upstream.call(asked, context).await?.fields()
     }
 }

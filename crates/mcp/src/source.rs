@@ -16,7 +16,7 @@ use crate::list;
 use crate::open::Opener;
 use crate::pool::Pool;
 use crate::settings::ServerSettings;
-use crate::specs;
+use crate::specs::{self, Taken};
 use crate::status::{Era, LeftOut, Status};
 use crate::tool::Foreign;
 
@@ -138,9 +138,9 @@ impl McpSource {
         let settings = self.pool.settings();
         let specs = specs::of(fetched.tools, id, settings, &fetched.instructions);
         self.pool.learn(specs.mirrored);
-        let foreign = specs.taken.into_iter().map(|(name, spec)| {
+        let foreign = specs.taken.into_iter().map(|Taken { name, spec, is_task }| {
             let (spec, pool) = (Arc::new(spec), Arc::clone(&self.pool));
-            Arc::new(Foreign { name, spec, pool }) as Arc<dyn Tool>
+            Arc::new(Foreign { name, spec, is_task, pool }) as Arc<dyn Tool>
         });
         let toolset = Toolset::of(foreign).map_err(|conflict| {
             SourceError::new(format!("MCP server `{id}`: two tools of one name")).because(conflict)
@@ -267,7 +267,7 @@ impl Source for McpSource {
         drop(listed);
         let spec = Arc::new(specs::unlisted(name, &self.pool.id, self.pool.settings())?);
         let (name, pool) = (name.to_owned(), Arc::clone(&self.pool));
-        Some(Arc::new(Foreign { name, spec, pool }))
+        Some(Arc::new(Foreign { name, spec, is_task: false, pool }))
     }
 
     fn library(&self) -> Option<Arc<dyn Library>> {

@@ -12,16 +12,24 @@ use toolcrib_core::{Effect, Guidance, Hints, Origin, Packed, SourceId, ToolName,
 use crate::http::parameters::{self, Mirrored, Mirrors};
 use crate::settings::ServerSettings;
 use crate::status::LeftOut;
+use crate::task;
 use crate::text::{clean, cut};
 
 /// What became of a list.
 #[derive(Default)]
 pub(crate) struct Specs {
-    /// Each with its name at the server.
-    pub(crate) taken: Vec<(String, ToolSpec)>,
+    pub(crate) taken: Vec<Taken>,
     /// Which arguments those of them want repeated in headers that want any, by the same names.
     pub(crate) mirrored: Mirrors,
     pub(crate) left_out: Vec<LeftOut>,
+}
+
+pub(crate) struct Taken {
+    /// Its name at the server.
+    pub(crate) name: String,
+    pub(crate) spec: ToolSpec,
+    /// It runs as a task alone.
+    pub(crate) is_task: bool,
 }
 
 /// `instructions`: what the server says about all of its tools.
@@ -43,19 +51,19 @@ pub(crate) fn of(
         let shown = shown.filter(|name| !name.is_empty());
         let shown = shown.unwrap_or_else(|| format!("number {}", place + 1));
         let taken = spec(tool, source, settings.bounds.definition).and_then(|taken| {
-            let is_new = names.insert(taken.1.name.clone());
+            let is_new = names.insert(taken.0.spec.name.clone());
             if is_new { Ok(taken) } else { Err("another tool has the same name".to_owned()) }
         });
         match taken {
-            Ok((name, mut spec, mirrored)) => {
+            Ok((mut taken, mirrored)) => {
                 if !mirrored.is_empty() {
-                    specs.mirrored.push((name.clone(), mirrored));
+                    specs.mirrored.push((taken.name.clone(), mirrored));
                 }
-                spec.limits.timeout = Some(longest(settings));
+                taken.spec.limits.timeout = Some(longest(settings));
                 if let Some(guidance) = &guidance {
-                    spec.guidance = Arc::clone(guidance);
+                    taken.spec.guidance = Arc::clone(guidance);
                 }
-                specs.taken.push((name, spec));
+                specs.taken.push(taken);
             }
             Err(reason) => specs.left_out.push(LeftOut { tool: shown, reason }),
         }
@@ -87,11 +95,7 @@ pub(crate) fn unlisted(
     Some(spec)
 }
 
-fn spec(
-    tool: Value,
-    source: &SourceId,
-    largest: usize,
-) -> Result<(String, ToolSpec, Vec<Mirrored>), String> {
+fn spec(tool: Value, source: &SourceId, largest: usize) -> Result<(Taken, Vec<Mirrored>), String> {
     let Value::Object(mut fields) = tool else {
         return Err("it is no object".to_owned());
     };
@@ -130,9 +134,10 @@ fn spec(
     spec.idempotent = hints.idempotent() || spec.effect == Effect::Read;
     let renamed = legal.as_str() != name;
     spec.origin = Origin { source: source.clone(), name: renamed.then(|| name.clone()) };
+    let is_task = task::take_required(&mut fields);
     // Annotations, icons, `_meta`, `execution` and whatever comes yet.
     spec.extra = fields.into();
-    Ok((name, spec, mirrored))
+    Ok((Taken { name, spec, is_task }, mirrored))
 }
 
 fn size(fields: &Map<String, Value>) -> usize {

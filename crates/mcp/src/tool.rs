@@ -13,6 +13,8 @@ pub(crate) struct Foreign {
     /// Its name at the server.
     pub(crate) name: String,
     pub(crate) spec: Arc<ToolSpec>,
+    /// Its server runs it as a task alone.
+    pub(crate) is_task: bool,
     pub(crate) pool: Arc<Pool>,
 }
 
@@ -45,7 +47,8 @@ impl Tool for Foreign {
             };
             let called = async {
                 let upstream = self.pool.upstream(context).await?;
-                upstream.call(Asked::tool(&self.name, arguments), context).await?.outcome()
+                let asked = Asked::tool(&self.name, arguments, self.is_task);
+                upstream.call(asked, context).await?.outcome()
             };
             called.await.unwrap_or_else(|fault| {
                 let reads = self.spec.effect == Effect::Read;

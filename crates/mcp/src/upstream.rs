@@ -273,7 +273,8 @@ impl Upstream {
         if connection.facts.is_modern || !is_lower {
             return Ok(Map::new());
         }
-        let asked = Asked { method: "logging/setLevel".into(), params: params.into() };
+        let asked =
+            Asked { method: "logging/setLevel".into(), params: params.into(), as_task: false };
         self.call(asked, context).await?.fields()
     }
 

@@ -23,3 +23,4 @@ mod peers;
 mod questions;
 mod sharing;
 mod support;
+mod tasks;

@@ -74,7 +74,14 @@ fn told(output: &Output) -> Value {
 fn hold(serving: &Serving, (program, words): (&Path, &[&str]), (era, version): (&str, &str)) {
     let url = format!("http://{}/mcp", serving.address);
     let words = [words, &[&url, &serving.token, era]].concat();
-    let seen = told(&run(program, &serving.folder, &words));
+    let mut seen = told(&run(program, &serving.folder, &words));
+    // Not every client calls it: it takes seconds.
+    if let Some(research) = seen.as_object_mut().unwrap().shift_remove("research") {
+        let asked = "The research query \"python\" could have multiple interpretations. Please \
+                     clarify what you're looking for:";
+        let found = "# Research Report: python (User declined - using default interpretation)";
+        assert_eq!(research, json!([[asked], found]), "{words:?}");
+    }
     assert_eq!(seen, expected(&serving.folder, era, version), "{words:?}");
     let written = |name: String| std::fs::read_to_string(serving.folder.path().join(name)).ok();
     assert_eq!(written(format!("{era}.txt")).as_deref(), Some("written"));

@@ -56,6 +56,11 @@ await call(
 const failed = await call("files__read_text_file", { path: "nowhere.txt" });
 const written = await call("files__write_file", { path: `${era}.txt`, content: "written" });
 const kept = await call("files__write_file", { path: `${era}-2.txt`, content: "written" });
+// Its server runs it as a task alone, which asks in the middle.
+const research = await call("everything__simulate-research-query", {
+  topic: "python",
+  ambiguous: true,
+});
 const image = picture.content.find((part) => part.type === "image");
 const version = first ? transport.protocolVersion : client.getNegotiatedProtocolVersion();
 console.log(
@@ -66,9 +71,10 @@ console.log(
     image: [image.mimeType, Buffer.from(image.data, "base64").subarray(1, 4).toString()],
     steps,
     failed: [failed.isError, failed.content[0].text],
-    asked,
+    asked: asked.slice(0, 2),
     written: [written.isError ?? false, written.content[0].text],
     kept: [kept.isError, kept.content[0].text],
+    research: [asked.slice(2), research.content[0].text.split("\n")[0]],
   }),
 );
 await client.close();

@@ -1,0 +1,177 @@
+//! A tool that its server runs as a task alone, as 2025-11-25 has it: the task is begun, watched
+//! until it ends or asks something, and its result fetched. Whoever calls the tool sees one call.
+
+use std::time::Duration;
+
+use rmcp::model::{ClientRequest, CustomRequest};
+use serde_json::{Map, Value, json};
+use tokio::runtime::Handle;
+use tokio::time::{Instant, sleep, timeout};
+use toolcrib_core::{CallContext, Progress};
+
+use crate::answer::Reply;
+use crate::call::Asked;
+use crate::connection::{Connection, Waits};
+use crate::facts::Facts;
+use crate::fault::{Fault, Phase};
+use crate::params::Params;
+use crate::settings::Timeouts;
+use crate::text::{clean, cut};
+
+/// How often a task is asked about whose server does not say how often it wants that.
+const USUAL: Duration = Duration::from_millis(500);
+/// Whatever it says: so that nobody is flooded, and an end is not missed for long.
+const BOUNDS: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(10));
+/// Longest text that a task says of itself, in characters.
+const LONGEST_REPORT: usize = 1_000;
+/// How long the server may take to hear that nobody wants the task any more.
+const LAST_WORD: Duration = Duration::from_secs(5);
+/// Under which a result names the task that it is of: nobody beyond us knows of it.
+const RELATED: &str = "io.modelcontextprotocol/related-task";
+/// What a server says that does not say more.
+const CANCELLED: &str = "the task of this call was cancelled";
+
+/// Takes from a tool's definition that it runs as a task alone: through us it is called as any
+/// other, and a client that reads otherwise would not call it. Whether it was there.
+pub(crate) fn take_required(definition: &mut Map<String, Value>) -> bool {
+    let Some(Value::Object(execution)) = definition.get_mut("execution") else { return false };
+    let is_required = execution.get("taskSupport").and_then(Value::as_str) == Some("required");
+    if is_required {
+        execution.shift_remove("taskSupport");
+        if execution.is_empty() {
+            definition.shift_remove("execution");
+        }
+    }
+    is_required
+}
+
+/// Whether the server runs calls as tasks: what a tool says of them counts only then.
+pub(crate) fn are_there(facts: &Facts) -> bool {
+    let tasks = facts.said.capabilities.get("tasks");
+    let calls = tasks.and_then(|tasks| tasks.pointer("/requests/tools/call"));
+    calls.is_some() && !facts.is_modern
+}
+
+/// Begins the task of a call and gives what it ends with.
+pub(crate) async fn run(
+    connection: &Connection,
+    asked: &Asked,
+    context: &CallContext,
+    timeouts: Timeouts,
+) -> Result<Reply, Fault> {
+    let whole = timeouts.longest_call;
+    let until = (Phase::LongestCall, Instant::now() + whole, whole);
+    let mut params = asked.params.clone();
+    let keep = u64::try_from(whole.as_millis()).unwrap_or(u64::MAX);
+    params.extend(Map::from_iter([("task".to_owned(), json!({ "ttl": keep }))]));
+    let soon = Waits { idle: (Phase::Call, timeouts.call), until };
+    let begun = connection.request(&asked.method, &params, Some(context), &soon).await?;
+    let Reply::Fields(mut begun) = begun else { return Ok(begun) };
+    // It may have run the call at once all the same.
+    let Some(Value::Object(task)) = begun.remove("task") else { return Ok(Reply::Fields(begun)) };
+    let task = Task::of(&task)?;
+    let mut unended = Unended { connection, id: Some(task.id.clone()) };
+    let ended = fetch(connection, task, context, (soon, whole)).await;
+    if matches!(ended, Ok(_) | Err(Fault::Refused { .. })) {
+        unended.id = None;
+    }
+    // From here on something was sent.
+    ended.map_err(|fault| fault.after(1))
+}
+
+/// Waits for the end of a task and fetches what came of it.
+async fn fetch(
+    connection: &Connection,
+    mut task: Task,
+    context: &CallContext,
+    (soon, whole): (Waits, Duration),
+) -> Result<Reply, Fault> {
+    let named = Params::from(Map::from_iter([("taskId".to_owned(), json!(task.id))]));
+    let mut heard = None;
+    let mut reports = 0.0;
+    while task.status == Status::Working {
+        if task.said.is_some() && task.said != heard {
+            heard.clone_from(&task.said);
+            reports += 1.0;
+            context.progress(Progress { done: reports, total: None, message: task.said });
+        }
+        tokio::select! {
+            () = sleep(task.pause) => {}
+            () = context.cancelled() => return Err(Fault::Cancelled),
+        }
+        if Instant::now() >= soon.until.1 {
+            return Err(Fault::TooLong(Phase::LongestCall, whole));
+        }
+        let asked = connection.request("tasks/get", &named, Some(context), &soon).await?;
+        task = Task::of(&asked.fields()?)?;
+    }
+    if task.status == Status::Cancelled {
+        let message = task.said.unwrap_or_else(|| CANCELLED.to_owned());
+        return Err(Fault::Refused { code: -1, message, data: None });
+    }
+    // What a task asks it asks on this request, and whoever answers may take the time.
+    let long = Waits { idle: (Phase::LongestCall, whole), until: soon.until };
+    let result = connection.request("tasks/result", &named, Some(context), &long).await?;
+    let mut result = result.fields()?;
+    if let Some(Value::Object(meta)) = result.get_mut("_meta") {
+        meta.shift_remove(RELATED);
+        if meta.is_empty() {
+            result.shift_remove("_meta");
+        }
+    }
+    Ok(Reply::Fields(result))
+}
+
+/// What a server says of a task.
+struct Task {
+    id: String,
+    status: Status,
+    said: Option<String>,
+    /// How long it wants to be left alone.
+    pause: Duration,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Status {
+    Working,
+    /// It ended, or asks something: its result is to be fetched.
+    Waiting,
+    Cancelled,
+}
+
+impl Task {
+    fn of(fields: &Map<String, Value>) -> Result<Self, Fault> {
+        let text = |key: &str| fields.get(key).and_then(Value::as_str);
+        let id = text("taskId").ok_or(Fault::Unreadable("its task has no name"))?.to_owned();
+        let status = match text("status") {
+            Some("working") => Status::Working,
+            Some("input_required" | "completed" | "failed") => Status::Waiting,
+            Some("cancelled") => Status::Cancelled,
+            _ => return Err(Fault::Unreadable("nobody knows how its task is doing")),
+        };
+        let said = text("statusMessage").map(|said| cut(&clean(said), LONGEST_REPORT));
+        let pause = fields.get("pollInterval").and_then(Value::as_u64);
+        let pause = pause.map_or(USUAL, Duration::from_millis).clamp(BOUNDS.0, BOUNDS.1);
+        Ok(Self { id, status, said, pause })
+    }
+}
+
+/// A task that nobody has seen the end of. Dropped, it is given up, and the server is told so.
+struct Unended<'a> {
+    connection: &'a Connection,
+    /// `None`: there is nothing to give up.
+    id: Option<String>,
+}
+
+impl Drop for Unended<'_> {
+    fn drop(&mut self) {
+        let (Some(id), Ok(runtime)) = (self.id.take(), Handle::try_current()) else { return };
+        let peer = self.connection.peer.clone();
+        runtime.spawn(async move {
+            let request = CustomRequest::new("tasks/cancel", Some(json!({ "taskId": id })));
+            // Whether it was in time, nobody asks any more.
+            let _ =
+                timeout(LAST_WORD, peer.send_request(ClientRequest::CustomRequest(request))).await;
+        });
+    }
+}
