@@ -2,6 +2,7 @@
 //! first ran if and only if one valid approval of exactly this call came before.
 
 use std::io::Write as _;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -186,6 +187,26 @@ impl Machine {
         self.parked[place].is_open &= again || self.is_listed(place);
     }
 
+    /// Lets the time of a ticket run out.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "time passes in the file, as if in another place"
+    )]
+    fn expires(&mut self, place: usize) {
+        const LATER: &str = "import sqlite3, sys, time\n\
+            file = sqlite3.connect(sys.argv[1], timeout=20)\n\
+            file.execute('UPDATE tickets SET expires = ? WHERE ticket = ?',\n\
+            [int(time.time() * 1000) - 1, sys.argv[2]])\n\
+            file.commit()\n";
+        let ticket = &self.parked[place].ticket;
+        let file = self.serving().folder.path().join("crib.db");
+        let mut program = Command::new("python3");
+        program.args(["-c", LATER]).arg(file).arg(ticket);
+        assert!(program.status().unwrap().success());
+        assert!(!self.is_listed(place), "{ticket} has expired");
+        self.parked[place].is_open = false;
+    }
+
     fn is_listed(&self, place: usize) -> bool {
         let open = self.serving().ask("GET", "/v1/tickets", "");
         open.body.contains(&self.parked[place].ticket)
@@ -220,7 +241,7 @@ impl Machine {
     }
 
     fn step(&mut self, chance: &mut Chance) {
-        let (step, way) = (chance.below(20), chance.below(42));
+        let (step, way) = (chance.below(22), chance.below(42));
         if self.denies && way % 3 == 0 {
             return self.policy(false);
         }
@@ -238,6 +259,7 @@ impl Machine {
             9 => self.deny(place),
             10..13 => self.abuse(place, way % 6),
             13..16 => self.answers_otherwise(place, way),
+            20.. => self.expires(place),
             _ => {
                 self.approve(place, way % 2 == 0);
                 self.approve(place, way % 2 == 1);

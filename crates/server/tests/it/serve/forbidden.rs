@@ -288,7 +288,13 @@ fn a_forbidden_tool_is_to_its_caller_as_one_that_is_not_there() {
     let forbidden = world.tools.iter().map(|(source, tool)| full(source, tool));
     let forbidden: Vec<_> = forbidden.filter(|name| !world.permitted[0].contains(name)).collect();
     if let Some(name) = forbidden.first() {
-        let (denied, absent) = timing(&all, &tokens[0], name);
-        writeln!(out, "forbidden tools: denied after {denied:?}, absent after {absent:?}").unwrap();
+        // What makes a difference makes one each time, and what else runs here does not.
+        let is_alike = (0..3).any(|_| {
+            let (denied, absent) = timing(&all, &tokens[0], name);
+            writeln!(out, "forbidden tools: denied after {denied:?}, absent after {absent:?}")
+                .unwrap();
+            denied.abs_diff(absent) < Duration::from_millis(2)
+        });
+        assert!(is_alike, "its time tells that `{name}` is there");
     }
 }
