@@ -95,7 +95,7 @@ impl Rules {
         read::table(label, table, text)
     }
 
-    /// Of the text, every character counts: tells which rules decided.
+    /// Tells which rules decided. Comments, tests and the rest of a larger file are no part of it.
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
     }

@@ -55,7 +55,40 @@ fn the_strictest_of_all_matching_rules_wins_and_nothing_is_allowed_unasked() {
     assert_eq!(verdict(&guest(), &create), Verdict::Deny("guests may read only".into()));
     let elsewhere = Caller::new("other", "ann").with_scopes(["guest"]);
     assert_eq!(verdict(&elsewhere, &create), Verdict::Ask("the rules ask for consent".into()));
-    assert_ne!(rules.fingerprint(), Rules::parse(&OFFICE[1..]).unwrap().fingerprint());
+}
+
+#[test]
+fn rules_have_the_same_fingerprint_as_long_as_they_say_the_same() {
+    let of = |text: &str| Rules::parse(text).unwrap().fingerprint();
+    let office = of(OFFICE);
+    let (rules, tests) = OFFICE.split_at(OFFICE.find("[[tests]]").unwrap());
+    let without_tests = rules.to_owned();
+    let commented = format!("# The office.\n{}\n{tests}", rules.replace("= [", "=  [ "));
+    for same in [OFFICE[1..].to_owned(), without_tests, commented] {
+        assert_eq!(of(&same), office, "{same}");
+    }
+    for (from, to) in [
+        ("category:calendar", "category:calendars"),
+        ("ask = [\"effect:write\"]", "ask = []"),
+        ("deny = [\"source:github effect:destroy\"]", ""),
+        ("acme-*", "acme-1*"),
+        ("guests may read only", "guests may read"),
+        ("guests look on", "guests look"),
+    ] {
+        let other = rules.replace(from, to);
+        assert_ne!(other, rules, "{from}");
+        assert_ne!(of(&other), office, "{from}");
+    }
+    // The rest of a larger file says nothing of what may be called.
+    let in_file = |more: &str| {
+        let text = format!("{more}\n[policy]\nallow = [\"x\"]\n");
+        let (table, errors) = toml::de::DeTable::parse_recoverable(&text);
+        assert!(errors.is_empty());
+        let policy = table.get_ref().get("policy").unwrap().get_ref().as_table().unwrap();
+        Rules::of_table("[policy]", policy, &text).unwrap().fingerprint()
+    };
+    assert_eq!(in_file("a = 1"), in_file("# b\n\nb = 2"));
+    assert_eq!(in_file("a = 1"), of("allow = [\"x\"]"));
 }
 
 #[test]
