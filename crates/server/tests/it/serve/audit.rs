@@ -79,6 +79,30 @@ fn a_record_goes_on_after_a_restart_and_after_a_piece_of_a_line() {
 }
 
 #[test]
+fn the_record_tells_under_which_rules_each_call_was_decided() {
+    let folder = folder();
+    let environment = state(&folder);
+    let looks = |file: &str, profile: &[&str]| {
+        folder.write("crib.toml", file);
+        let words = [&["call", "o__look"], profile].concat();
+        let ran = run_in(&folder, &words, &[("XDG_STATE_HOME", environment.as_str())]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        let records = records(&folder);
+        let decided = records.iter().rfind(|record| record["record"] == "decision").unwrap();
+        decided["policy"].as_str().unwrap().to_owned()
+    };
+    let rules = format!("allow = [\"*\"]\n{FILE}");
+    let first = looks(&rules, &[]);
+    // What says nothing of what may be called changes no version.
+    let beside = format!("# Of today.\n{rules}\n[server.limits]\ndrain = \"9s\"\n");
+    assert_eq!(looks(&beside, &[]), first);
+    let stricter = rules.replacen("allow = [\"*\"]", "allow = [\"*\"]\ndeny = [\"o__wipe\"]", 1);
+    let (second, profile) = (looks(&stricter, &[]), looks(&rules, &["--profile", "closed"]));
+    assert!(first != second && first != profile && second != profile);
+    assert_eq!(looks(&rules, &[]), first);
+}
+
+#[test]
 fn a_call_by_hand_is_recorded_as_well() {
     let folder = folder();
     let environment = state(&folder);

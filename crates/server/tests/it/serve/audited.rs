@@ -1,7 +1,7 @@
 //! Every operation has one decision and one end in the record, before its effect, whichever door it
 //! came through; and nothing of that can be changed without a trace.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
@@ -168,6 +168,8 @@ fn each_has_both(records: &[Value], expected: HashMap<&str, usize>) {
         let found = outcomes.iter().filter(|record| record["outcome"] == outcome).count();
         assert_eq!(found, count, "{outcome}");
     }
+    let versions: HashSet<_> = decisions.iter().filter_map(|it| it["policy"].as_str()).collect();
+    assert_eq!(versions.len(), 1, "{versions:?}");
     for (place, decision) in decisions.iter().enumerate() {
         let call = &decision["call"];
         let again = decisions.iter().filter(|other| &other["call"] == call).count();
@@ -175,7 +177,8 @@ fn each_has_both(records: &[Value], expected: HashMap<&str, usize>) {
         assert_eq!((again, ends), (1, 1), "{place}: {decision}");
         assert_eq!((&decision["tenant"], &decision["subject"]), (&json!("local"), &json!("local")));
         let is_refused = decision["ruling"] == "refuse";
-        for field in ["fingerprint", "arguments"] {
+        // No rule was asked about what is refused.
+        for field in ["fingerprint", "arguments", "policy"] {
             assert_eq!(decision[field].is_string(), !is_refused, "{decision}");
         }
         let has_ticket = decision["tool"] == "o__wipe";
