@@ -46,8 +46,8 @@ pub(super) struct Tries {
     pub(super) outcome: ToolOutcome,
     pub(super) ending: Ending,
     pub(super) attempts: Vec<Attempt>,
-    /// What was given up and may still answer.
-    pub(super) rest: Option<Running>,
+    /// What was given up and may still answer; `true`: nobody knows how an attempt before it ended.
+    pub(super) rest: Option<(Running, bool)>,
     /// Tells the tool, when it is dropped, that nobody listens any more.
     pub(super) over: Option<DropGuard>,
 }
@@ -109,7 +109,7 @@ impl<'a> Attempts<'a> {
     }
 
     pub(super) async fn run(&mut self, arguments: Arguments) -> Tries {
-        let (mut was_sent, mut was_lost) = (false, false);
+        let (mut was_sent, mut was_unknown) = (false, false);
         let mut attempts = Vec::with_capacity(1);
         loop {
             self.context.attempt += 1;
@@ -121,19 +121,20 @@ impl<'a> Attempts<'a> {
             attempts.push(Attempt::new(at, began.elapsed(), word(&outcome), sent));
             if was_sent && !sent {
                 (outcome, ending) = self.sent_before(outcome);
-            } else if was_lost && matches!(ending, Ending::Failed(_)) {
-                (outcome, ending) = self.lost_before(outcome);
+            } else if was_unknown && matches!(ending, Ending::Failed(_)) {
+                (outcome, ending) = self.unknown_before(outcome);
             }
-            let may_be_lost = is_lost || (was_lost && !sent);
+            let may_be_lost = is_lost || (was_unknown && !sent);
             was_sent |= sent;
-            was_lost |= is_lost;
             match self.pause_before_repeating(&outcome, may_be_lost) {
                 Some(pause) if self.context.attempt <= self.retries && self.sleep(pause).await => {}
                 _ => {
+                    let rest = rest.map(|running| (running, was_unknown));
                     let over = self.over.take();
                     return Tries { outcome, ending, attempts, rest, over };
                 }
             }
+            was_unknown |= ending == Ending::Unknown;
         }
     }
 
@@ -246,15 +247,15 @@ impl<'a> Attempts<'a> {
         self.cut_off("the line broke, and the other side cannot be reached since", error)
     }
 
-    /// The end of a call that was made again under its key and failed: whoever does not answer the
-    /// same to a repetition tells nothing of the attempt before.
-    fn lost_before(&self, outcome: ToolOutcome) -> (ToolOutcome, Ending) {
+    /// The end of a call that was made again and failed, after an attempt of which nobody knows how it
+    /// ended: what is said to a repetition tells nothing of that one, unless it is a success.
+    fn unknown_before(&self, outcome: ToolOutcome) -> (ToolOutcome, Ending) {
         let ToolOutcome::Failed(mut error) = outcome else {
             return (outcome, Ending::Unknown);
         };
         let said = std::mem::take(&mut error.message);
         error = if error.cause().is_none() { error.because(said) } else { error };
-        self.cut_off("the line broke, and sent again under its key the call failed", error)
+        self.cut_off("the line broke, and the call failed when it was sent again", error)
     }
 
     fn answered(&self, outcome: ToolOutcome) -> (ToolOutcome, Ending) {

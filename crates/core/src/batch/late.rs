@@ -22,6 +22,8 @@ pub(super) type Running =
 /// The rest of an attempt that was given up.
 pub(super) struct Rest {
     pub(super) running: Running,
+    /// Nobody knows how an attempt before it ended: only a success tells of both.
+    pub(super) repeats_unknown: bool,
     /// Tells the tool that nobody listens any more.
     pub(super) over: Option<DropGuard>,
     /// Under which its answer was recorded.
@@ -34,9 +36,12 @@ pub(super) fn listen(batch: &Arc<Batch>, tool: &Listed, key: CallKey, rest: Rest
     let (batch, tool) = (Arc::clone(batch), tool.clone());
     tokio::spawn(async move {
         let _place = place;
-        let Rest { running, over: _over, keys } = rest;
+        let Rest { running, repeats_unknown, over: _over, keys } = rest;
         let Ok(Ok(outcome)) = timeout(batch.gate.limits.late, running).await else { return };
         let Some(ending) = certain(&outcome) else { return };
+        if repeats_unknown && ending != Ending::Succeeded {
+            return;
+        }
         let ledger = &*batch.gate.ledger;
         let resolved = asked(async { ledger.resolved(key, ending).await }).await;
         if resolved.is_err() || keys.is_empty() {

@@ -256,9 +256,10 @@ impl OneCall {
         if let (Ending::Unknown, Some(lookup)) = (ending, lookup) {
             lookup.begin(&self.batch, self.key);
         }
-        if let (Ending::Unknown, Some(running)) = (ending, tries.rest) {
+        if let (Ending::Unknown, Some((running, repeats_unknown))) = (ending, tries.rest) {
             let (over, keys) = (tries.over, watch.keys().to_vec());
-            late::listen(&self.batch, tool, self.key, Rest { running, over, keys });
+            let rest = Rest { running, repeats_unknown, over, keys };
+            late::listen(&self.batch, tool, self.key, rest);
         }
         let governed = govern::govern(&self.batch, tool, tries.outcome).await;
         let (whole, ending) = (governed.whole, Some(ending));

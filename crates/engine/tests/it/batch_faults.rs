@@ -5,11 +5,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use toolcrib_core::{
-    AllowAll, Arguments, Ask, BatchOptions, BoxFuture, Call, CallContext, CallKey, Caller, Content,
-    CribLimits, Decision, Effect, Ending, ErrorKind, Host, Intent, Ledger, LedgerError, Parked,
-    Planned, Policy, Progress, Question, RawArguments, Reference, Request, ResultHandle, Run,
-    TicketError, TicketId, Tool, ToolError, ToolOutcome, ToolSpec, Toolset, Unanswered, Verdict,
-    raw_tool,
+    AllowAll, Ask, BatchOptions, BoxFuture, Call, CallKey, Caller, Content, CribLimits, Decision,
+    Effect, Ending, ErrorKind, Host, Intent, Ledger, LedgerError, Parked, Planned, Policy,
+    Progress, Question, RawArguments, Reference, Request, ResultHandle, Run, TicketError, TicketId,
+    Tool, ToolError, ToolOutcome, ToolSpec, Toolset, Unanswered, Verdict, raw_tool,
 };
 use toolcrib_engine::Crib;
 use toolcrib_engine::ledger::MemoryLedger;
@@ -180,76 +179,6 @@ async fn a_call_that_was_sent_once_is_never_said_to_be_unsent() {
         "{}",
         report.responses[1].text()
     );
-}
-
-/// Pays once for each key. The line breaks before the first answers, and then the bank says `then`.
-struct Bank {
-    spec: ToolSpec,
-    takes_key: bool,
-    lost: u32,
-    then: Option<ErrorKind>,
-    paid: Arc<Mutex<Vec<CallKey>>>,
-}
-
-impl Tool for Bank {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn takes_key(&self) -> bool {
-        self.takes_key
-    }
-
-    fn call<'a>(&'a self, _: Arguments, context: &'a CallContext) -> BoxFuture<'a, ToolOutcome> {
-        Box::pin(async move {
-            let mut paid = self.paid.lock().unwrap();
-            if !self.takes_key || !paid.contains(&context.key()) {
-                paid.push(context.key());
-            }
-            let failed = |kind| ToolOutcome::Failed(ToolError::new(kind, "no"));
-            match self.then {
-                _ if context.attempt() <= self.lost => failed(ErrorKind::Network),
-                Some(kind) => failed(kind),
-                None => ToolOutcome::Done(Content::text("paid")),
-            }
-        })
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_call_whose_line_breaks_is_made_again_where_its_key_is_known_and_ends_truthfully() {
-    let lost = ErrorKind::UnknownOutcome.as_str();
-    let paid = "succeeded";
-    for (takes_key, times_lost, then, retries, expected) in [
-        (true, 0, None, None, (paid, 1)),
-        (true, 1, None, None, (paid, 2)),
-        (true, 2, None, None, (paid, 3)),
-        (true, 3, None, None, (lost, 3)),
-        (true, 1, None, Some(0), (lost, 1)),
-        (false, 1, None, None, (lost, 1)),
-        // What is said to the second tells nothing of the first, unless it is the same.
-        (true, 1, Some(ErrorKind::Tool), None, (lost, 2)),
-        (true, 1, Some(ErrorKind::RateLimited), None, (lost, 2)),
-        (true, 1, Some(ErrorKind::Unavailable), None, (lost, 3)),
-        (true, 0, Some(ErrorKind::Tool), None, ("tool", 1)),
-        (true, 0, Some(ErrorKind::RateLimited), None, ("rate_limited", 1)),
-    ] {
-        let mut spec = spec("pay", Effect::Write);
-        spec.limits.retries = retries;
-        let keys = Arc::default();
-        let bank = Bank { spec, takes_key, lost: times_lost, then, paid: Arc::clone(&keys) };
-        let tools = Toolset::of([Arc::new(bank) as Arc<dyn Tool>]).unwrap();
-        let crib = Crib::builder().policy(AllowAll).build_fixed(tools);
-        let plan = crib.plan(&Caller::local(), Request::default()).unwrap();
-        let report = crib.run(&plan, vec![call("1", "pay")]).await;
-        let response = &report.responses[0];
-        let kind = response.error().map_or(paid, |error| error.kind.as_str());
-        let case = (takes_key, times_lost, then, retries);
-        assert_eq!((kind, response.debug.attempts), expected, "{case:?}");
-        let says_unknown = response.text().contains("may or may not have taken effect");
-        assert_eq!(says_unknown, kind == lost, "{case:?}: {}", response.text());
-        assert_eq!(keys.lock().unwrap().len(), 1, "{case:?}");
-    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -27,6 +27,7 @@ mod plan_properties;
 mod previews;
 mod questions;
 mod reading;
+mod resent;
 mod rules;
 mod tickets;
 mod tickets_expiry;
