@@ -227,22 +227,30 @@ impl Server {
                 0,
             ),
             "ask_modern" => self.ask_modern(id, params),
-            "research" if self.has("tasks") && params["task"].is_null() => {
-                refuse(id, -32601, "it runs as a task alone");
-            }
-            "research" if self.has("tasks") && arguments["at_once"] == true => {
-                self.tell(id, "at once");
-            }
-            "research" if self.has("tasks") => {
-                let mut tasks = self.tasks.lock().unwrap();
-                tasks.push((arguments.clone(), 0));
-                let task = state(tasks.len() - 1, "working", "0 looks");
-                drop(tasks);
-                self.answer(id, &json!({ "task": task }));
-            }
+            "research" if self.has("tasks") => self.research(id, params),
             "research" => self.tell(id, "no task"),
             _ => self.misbehave(id, params),
         }
+    }
+
+    /// Begins a task, as it is done here alone.
+    fn research(&self, id: &Value, params: &Value) {
+        let arguments = &params["arguments"];
+        if params["task"].is_null() {
+            return refuse(id, -32601, "it runs as a task alone");
+        }
+        if arguments["at_once"] == true {
+            return self.tell(id, "at once");
+        }
+        if let Some(path) = arguments["file"].as_str() {
+            let mut file = std::fs::File::options().append(true).open(path).unwrap();
+            file.write_all(b"begun\n").unwrap();
+        }
+        let mut tasks = self.tasks.lock().unwrap();
+        tasks.push((arguments.clone(), 0));
+        let task = state(tasks.len() - 1, "working", "0 looks");
+        drop(tasks);
+        self.answer(id, &json!({ "task": task }));
     }
 
     /// A task of which is asked: it works for as many looks as its call said, and then `ends` so.
@@ -260,8 +268,22 @@ impl Server {
                 self.answer(id, &state(place, "cancelled", ""));
             }
             "tasks/get" if looks < arguments["looks"].as_u64().unwrap_or(2) => {
+                if looks == 1 && arguments["asks"] == true {
+                    let question = json!({
+                        "message": format!("Is it {}?", arguments["nonce"]),
+                        "requestedSchema": {"type": "object", "properties": {}},
+                        "_meta": {"io.modelcontextprotocol/related-task": {"taskId": params["taskId"]}},
+                    });
+                    say(&json!({
+                        "jsonrpc": "2.0", "id": format!("between {place}"),
+                        "method": "elicitation/create", "params": question,
+                    }));
+                }
                 // Each thing is said twice.
                 self.answer(id, &state(place, "working", &format!("{} looks", looks / 2)));
+                if arguments["dies"] == true {
+                    std::process::exit(3);
+                }
             }
             "tasks/get" => self.answer(id, &state(place, &ends, "that is it")),
             _ if ends == "input_required" => {
@@ -271,7 +293,10 @@ impl Server {
                 });
                 self.ask(id, "elicitation/create", &question, 0);
             }
-            _ if arguments["refused"] == true => refuse(id, -32050, "it is lost"),
+            _ if !arguments["refused"].is_null() => {
+                let code = arguments["refused"].as_i64().unwrap();
+                refuse(id, i32::try_from(code).unwrap(), "it is lost");
+            }
             _ => self.answer(
                 id,
                 &json!({

@@ -18,6 +18,7 @@ use rmcp::model::{ClientJsonRpcMessage, GetExtensions, GetMeta, ProgressToken, R
 use serde_json::{Map, Value};
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
+use toolcrib_core::CallContext;
 
 use crate::list;
 use crate::settings::ServerBounds;
@@ -53,6 +54,8 @@ struct Table {
     /// Requests of the SDK itself (handshake, subscription), whose answers it reads.
     of_the_sdk: HashSet<RequestId, RandomState>,
     questions: HashMap<RequestId, Asked>,
+    /// Calls that their server runs as tasks, by the names of these.
+    tasks: HashMap<String, Arc<Slot>>,
 }
 
 /// A question of the server, and the call that it belongs to, if that is certain.
@@ -158,6 +161,13 @@ impl Calls {
         token.map(|token| table.by_token.remove(&token));
     }
 
+    /// For as long as this lives, what the server asks about a task is of this call.
+    pub(crate) fn follow(self: &Arc<Self>, task: &str, of: &CallContext) -> impl Drop + use<> {
+        let slot = Arc::new(Slot::new(Some(of.clone())));
+        self.table().tasks.insert(task.to_owned(), Arc::clone(&slot));
+        Followed { calls: Arc::clone(self), task: task.to_owned(), slot }
+    }
+
     /// What the server said of itself in the handshake, once.
     pub(crate) fn greeting(&self) -> Option<Map<String, Value>> {
         self.greeting.lock().unwrap_or_else(PoisonError::into_inner).take()
@@ -166,6 +176,22 @@ impl Calls {
     /// The question under this id, once.
     pub(crate) fn question(&self, id: &RequestId) -> Option<Asked> {
         self.table().questions.remove(id)
+    }
+}
+
+struct Followed {
+    calls: Arc<Calls>,
+    task: String,
+    slot: Arc<Slot>,
+}
+
+impl Drop for Followed {
+    fn drop(&mut self) {
+        let mut table = self.calls.table();
+        // Unless the server gave another one the same name.
+        if table.tasks.get(&self.task).is_some_and(|slot| Arc::ptr_eq(slot, &self.slot)) {
+            table.tasks.remove(&self.task);
+        }
     }
 }
 
@@ -183,13 +209,30 @@ impl Table {
         if let Some(slot) = stream {
             return slot.context().is_some().then(|| Arc::clone(slot));
         }
-        let mut calls = self.by_id.values().filter(|slot| slot.context().is_some());
+        let mut calls = self.calls();
         let first = calls.next()?;
         calls.next().is_none().then(|| Arc::clone(first))
     }
 
+    /// The same of what says of which task it is.
+    fn owner_of(&self, task: Option<&str>, stream: Option<&Arc<Slot>>) -> Option<Arc<Slot>> {
+        match (task, stream) {
+            (Some(task), None) => self.tasks.get(task).cloned(),
+            // On the answer stream of one call nobody speaks for another.
+            (_, stream) => self.owner(stream),
+        }
+    }
+
     /// Whether there are calls that something unaddressed could be of.
     fn has_calls(&self) -> bool {
-        self.by_id.values().any(|slot| slot.context().is_some())
+        self.calls().next().is_some()
+    }
+
+    /// Those that run. A task is one, and each look at it is none.
+    fn calls(&self) -> impl Iterator<Item = &Arc<Slot>> {
+        let requests = self.by_id.values();
+        requests
+            .filter(|slot| slot.context().is_some() && !slot.is_look())
+            .chain(self.tasks.values())
     }
 }

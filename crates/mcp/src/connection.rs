@@ -29,6 +29,7 @@ use crate::fault::{Fault, Phase};
 use crate::http;
 use crate::list;
 use crate::params::Params;
+use crate::task;
 
 /// A server that has said hello.
 pub(crate) struct Connection {
@@ -192,7 +193,8 @@ impl Connection {
         (context, trace): (Option<&CallContext>, Option<Trace>),
         waits: &Waits,
     ) -> Result<Reply, Fault> {
-        let slot = Arc::new(Slot::new(context.cloned()).of_page(list::key(method)));
+        let slot = Slot::new(context.cloned()).of_page(list::key(method));
+        let slot = Arc::new(slot.of_look(task::is_about(method)));
         let mut request = CustomRequest::new(method, Some(params.whole()));
         request.extensions.insert(Arc::clone(&slot));
         let mut options = PeerRequestOptions::default();
@@ -232,7 +234,8 @@ impl Connection {
         waits: &Waits,
     ) -> Result<Reply, Fault> {
         let (slot, end) = Slot::direct(context.cloned());
-        let slot = Arc::new(slot.of_page(list::key(asked.0)).of_call(asked.0 == "tools/call"));
+        let slot = slot.of_page(list::key(asked.0)).of_call(asked.0 == "tools/call");
+        let slot = Arc::new(slot.of_look(task::is_about(asked.0)));
         let (id, text) = direct.text(asked, context, trace);
         let _counted = Counted::new(&self.in_flight);
         let mut sent = Sent { connection: self, slot: &slot, id: Some(id.clone()) };

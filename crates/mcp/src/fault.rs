@@ -74,8 +74,8 @@ pub(crate) enum Fault {
     Unreadable(&'static str),
 }
 
-const INVALID_PARAMS: i32 = -32602;
-const METHOD_NOT_FOUND: i32 = -32601;
+pub(crate) const INVALID_PARAMS: i32 = -32602;
+pub(crate) const METHOD_NOT_FOUND: i32 = -32601;
 
 impl Fault {
     pub(crate) fn unreachable(why: impl Into<String>) -> Self {

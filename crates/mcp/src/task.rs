@@ -13,7 +13,7 @@ use crate::answer::Reply;
 use crate::call::Asked;
 use crate::connection::{Connection, Waits};
 use crate::facts::Facts;
-use crate::fault::{Fault, Phase};
+use crate::fault::{Fault, INVALID_PARAMS, METHOD_NOT_FOUND, Phase};
 use crate::params::Params;
 use crate::settings::Timeouts;
 use crate::text::{clean, cut};
@@ -28,8 +28,6 @@ const LONGEST_REPORT: usize = 1_000;
 const LAST_WORD: Duration = Duration::from_secs(5);
 /// Under which a result names the task that it is of: nobody beyond us knows of it.
 const RELATED: &str = "io.modelcontextprotocol/related-task";
-/// What a server says that does not say more.
-const CANCELLED: &str = "the task of this call was cancelled";
 
 /// Takes from a tool's definition that it runs as a task alone: through us it is called as any
 /// other, and a client that reads otherwise would not call it. Whether it was there.
@@ -43,6 +41,16 @@ pub(crate) fn take_required(definition: &mut Map<String, Value>) -> bool {
         }
     }
     is_required
+}
+
+/// Whether a request of ours only asks about a task.
+pub(crate) fn is_about(method: &str) -> bool {
+    matches!(method, "tasks/get" | "tasks/result")
+}
+
+/// Of which task something is that a server says, if it tells.
+pub(crate) fn named_in(params: &Value) -> Option<&str> {
+    params.get("_meta")?.get(RELATED)?.get("taskId")?.as_str()
 }
 
 /// Whether the server runs calls as tasks: what a tool says of them counts only then.
@@ -69,14 +77,16 @@ pub(crate) async fn run(
     let Reply::Fields(mut begun) = begun else { return Ok(begun) };
     // It may have run the call at once all the same.
     let Some(Value::Object(task)) = begun.remove("task") else { return Ok(Reply::Fields(begun)) };
+    let id = Task::name(&task)?;
+    let mut unended = Unended { connection, id: Some(id.clone()) };
+    // What it asks between two looks is of this call, and of no other that runs.
+    let _followed = connection.calls.follow(&id, context);
     let task = Task::of(&task)?;
-    let mut unended = Unended { connection, id: Some(task.id.clone()) };
     let ended = fetch(connection, task, context, (soon, whole)).await;
     if matches!(ended, Ok(_) | Err(Fault::Refused { .. })) {
         unended.id = None;
     }
-    // From here on something was sent.
-    ended.map_err(|fault| fault.after(1))
+    ended
 }
 
 /// Waits for the end of a task and fetches what came of it.
@@ -102,17 +112,22 @@ async fn fetch(
         if Instant::now() >= soon.until.1 {
             return Err(Fault::TooLong(Phase::LongestCall, whole));
         }
-        let asked = connection.request("tasks/get", &named, Some(context), &soon).await?;
+        let asked = connection.request("tasks/get", &named, Some(context), &soon).await;
+        let asked = asked.map_err(|fault| since_begun(fault, |_| true))?;
         task = Task::of(&asked.fields()?)?;
     }
     if task.status == Status::Cancelled {
-        let message = task.said.unwrap_or_else(|| CANCELLED.to_owned());
-        return Err(Fault::Refused { code: -1, message, data: None });
+        // It may go on all the same, and nobody tells how far it came.
+        let said = task.said.map(|said| format!(": {said}")).unwrap_or_default();
+        return Err(Fault::broken(format!("it cancelled the task of the call{said}")));
     }
-    // What a task asks it asks on this request, and whoever answers may take the time.
+    // What a task asks it asks by now, and goes on after; it may be long silent until it ends.
     let long = Waits { idle: (Phase::LongestCall, whole), until: soon.until };
-    let result = connection.request("tasks/result", &named, Some(context), &long).await?;
-    let mut result = result.fields()?;
+    let waits = if task.status == Status::Asking { long } else { soon };
+    let result = connection.request("tasks/result", &named, Some(context), &waits).await;
+    // Other codes are those that the call itself was answered with.
+    let is_about_task = |code| matches!(code, INVALID_PARAMS | METHOD_NOT_FOUND);
+    let mut result = result.map_err(|fault| since_begun(fault, is_about_task))?.fields()?;
     if let Some(Value::Object(meta)) = result.get_mut("_meta") {
         meta.shift_remove(RELATED);
         if meta.is_empty() {
@@ -120,6 +135,26 @@ async fn fetch(
         }
     }
     Ok(Reply::Fields(result))
+}
+
+/// What is wrong with a request about a task: whether or not it left, the call did, and nothing of
+/// it may be taken for unsent or refused. `is_about_task`: a refusal with this code tells nothing of
+/// the call.
+fn since_begun(fault: Fault, is_about_task: impl Fn(i32) -> bool) -> Fault {
+    match fault {
+        Fault::Unreachable { .. } | Fault::Http { .. } | Fault::Unauthorized { .. } => {
+            Fault::broken(format!("while the task of the call ran, {}", fault.words()))
+        }
+        Fault::Withdrawn | Fault::Busy(_) => Fault::Cancelled,
+        Fault::Refused { code, .. } if is_about_task(code) => {
+            Fault::Unreadable("it does not say how the task of the call is doing")
+        }
+        Fault::Broken { .. }
+        | Fault::TooLong(..)
+        | Fault::Cancelled
+        | Fault::Refused { .. }
+        | Fault::Unreadable(_) => fault,
+    }
 }
 
 /// What a server says of a task.
@@ -134,18 +169,25 @@ struct Task {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Status {
     Working,
-    /// It ended, or asks something: its result is to be fetched.
-    Waiting,
+    Asking,
+    /// Well or not, as its result says.
+    Ended,
     Cancelled,
 }
 
 impl Task {
+    fn name(fields: &Map<String, Value>) -> Result<String, Fault> {
+        let name = fields.get("taskId").and_then(Value::as_str);
+        name.map(str::to_owned).ok_or(Fault::Unreadable("its task has no name"))
+    }
+
     fn of(fields: &Map<String, Value>) -> Result<Self, Fault> {
         let text = |key: &str| fields.get(key).and_then(Value::as_str);
-        let id = text("taskId").ok_or(Fault::Unreadable("its task has no name"))?.to_owned();
+        let id = Self::name(fields)?;
         let status = match text("status") {
             Some("working") => Status::Working,
-            Some("input_required" | "completed" | "failed") => Status::Waiting,
+            Some("input_required") => Status::Asking,
+            Some("completed" | "failed") => Status::Ended,
             Some("cancelled") => Status::Cancelled,
             _ => return Err(Fault::Unreadable("nobody knows how its task is doing")),
         };

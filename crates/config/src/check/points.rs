@@ -118,6 +118,8 @@ impl Point {
         let (message, cure) = if tool.effect != Effect::Read {
             let message = format!("`{name}` does not only read, so no call is looked up by it");
             (message, "name one that reads, or write `effect = \"read\"` at it if it does")
+        } else if !tool.enabled {
+            (format!("`{name}` is switched off, so no call is looked up by it"), "enable it")
         } else if tool.approval.is_some() {
             let message = format!("`{name}` wants a person's yes, so no call is looked up by it");
             (message, "name one without `approval`")

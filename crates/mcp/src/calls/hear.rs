@@ -14,6 +14,7 @@ use super::{Asked, Calls, End, MOST_QUESTIONS, NO_PROTOCOL, Slot};
 use crate::answer::Reply;
 use crate::frame::{self, Unreadable};
 use crate::list::{PROMPTS, RESOURCES, TOOLS};
+use crate::task;
 
 /// Longest text of a report of progress, in characters.
 const LONGEST_REPORT: usize = 1_000;
@@ -147,11 +148,12 @@ impl Calls {
         let mut table = self.table();
         if table.questions.len() < MOST_QUESTIONS {
             let params = fields.remove("params").unwrap_or_default();
-            let of = table.owner(stream);
+            let task = task::named_in(&params);
+            let of = table.owner_of(task, stream);
             if let Some(of) = &of {
                 of.notes_address(&params);
             }
-            if of.is_none() && stream.is_none() && table.has_calls() {
+            if of.is_none() && stream.is_none() && task.is_none() && table.has_calls() {
                 self.turns.begin();
             }
             table.questions.insert(id.clone(), Asked { method: method.to_owned(), params, of });
@@ -208,7 +210,7 @@ impl Calls {
 
     /// A line of log: of one call, or of none and for whom alone the connection has served.
     fn line(&self, params: Value, stream: Option<&Arc<Slot>>) -> Option<()> {
-        let owner = self.table().owner(stream);
+        let owner = self.table().owner_of(task::named_in(&params), stream);
         match (owner, params) {
             (Some(owner), params) => owner.context()?.log(log_entry(params)?),
             (None, Value::Object(params)) if stream.is_none() => {

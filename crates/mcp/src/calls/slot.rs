@@ -19,6 +19,8 @@ pub(crate) struct Slot {
     page: Option<&'static str>,
     /// Whether it is a call of a tool.
     is_call: bool,
+    /// Whether it only asks how a task is doing.
+    is_look: bool,
     state: Mutex<State>,
     /// Told with every report of progress.
     pub(crate) progressed: Notify,
@@ -73,6 +75,7 @@ impl Slot {
             context,
             page: None,
             is_call: false,
+            is_look: false,
             state: Mutex::default(),
             progressed: Notify::new(),
             questions: AtomicUsize::new(0),
@@ -99,6 +102,16 @@ impl Slot {
     pub(crate) fn of_call(mut self, is_call: bool) -> Self {
         self.is_call = is_call;
         self
+    }
+
+    /// Of a request about a task, if that is so.
+    pub(crate) fn of_look(mut self, is_look: bool) -> Self {
+        self.is_look = is_look;
+        self
+    }
+
+    pub(super) fn is_look(&self) -> bool {
+        self.is_look
     }
 
     /// Whether a [`Reply::Usual`] may end it.

@@ -6,18 +6,31 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use toolcrib_core::{
-    BatchOptions, CallKey, Caller, Decision, ErrorKind, Host, Progress, Run, ToolOutcome,
+    Ask, BatchOptions, BoxFuture, CallKey, Caller, Decision, ErrorKind, Host, Progress, Question,
+    Run, ToolOutcome, Unanswered,
 };
 
 use crate::support::{crib, failed, run, run_with, settings, source, until};
 
-/// Whoever listens to what a call says while it runs.
+/// Whoever listens to what a call says and asks while it runs.
 #[derive(Default)]
-struct Heard(Mutex<Vec<String>>);
+struct Heard {
+    told: Mutex<Vec<String>>,
+    asked: Mutex<Vec<String>>,
+}
 
 impl Host for Heard {
     fn progress(&self, _call: CallKey, progress: Progress) {
-        self.0.lock().unwrap().extend(progress.message);
+        self.told.lock().unwrap().extend(progress.message);
+    }
+
+    fn answers(&self) -> &[Question] {
+        &[Question::Form]
+    }
+
+    fn ask(&self, _call: CallKey, ask: Ask) -> BoxFuture<'_, Result<Value, Unanswered>> {
+        self.asked.lock().unwrap().extend(ask.params["message"].as_str().map(str::to_owned));
+        Box::pin(std::future::ready(Ok(json!({ "action": "accept", "content": {} }))))
     }
 }
 
@@ -33,7 +46,7 @@ async fn a_tool_that_runs_as_a_task_alone_is_called_watched_and_answered() {
     // The task is nobody's beyond us, and its name is not shown.
     let expected = json!({ "parts": [{ "type": "text", "text": "completed after 4 looks" }] });
     assert_eq!(serde_json::to_value(content).unwrap(), expected);
-    assert_eq!(*heard.0.lock().unwrap(), ["0 looks", "1 looks"]);
+    assert_eq!(*heard.told.lock().unwrap(), ["0 looks", "1 looks"]);
     let at_once = run(&crib, "research", json!({ "at_once": true })).await;
     assert_eq!(at_once.text(), "at once");
 }
@@ -43,8 +56,15 @@ async fn the_end_of_a_task_is_told_as_that_of_a_call() {
     let crib = crib(&source(settings(&["legacy", "tasks"]))).await;
     for (arguments, kind, said) in [
         (json!({ "ends": "failed" }), ErrorKind::Tool, "failed after 2 looks"),
-        (json!({ "ends": "cancelled" }), ErrorKind::Tool, "the server says: that is it"),
-        (json!({ "ends": "completed", "refused": true }), ErrorKind::Tool, "it is lost"),
+        // It may go on all the same.
+        (json!({ "ends": "cancelled" }), ErrorKind::UnknownOutcome, "cancelled the task"),
+        (json!({ "ends": "completed", "refused": -32050 }), ErrorKind::Tool, "it is lost"),
+        // What is refused is the question about the task, and nothing of the call.
+        (
+            json!({ "ends": "completed", "refused": -32602 }),
+            ErrorKind::UnknownOutcome,
+            "how the task",
+        ),
         (json!({ "ends": "dreaming" }), ErrorKind::UnknownOutcome, "nobody knows how its task"),
     ] {
         let (found, message) = failed(&run(&crib, "research", arguments.clone()).await);
@@ -62,6 +82,33 @@ async fn what_a_task_asks_is_put_to_a_person() {
     let done = crib.decide(&Caller::local(), &Run::default(), ticket, Decision::Approve).await;
     let done: Value = serde_json::from_str(&done.unwrap().text()).unwrap();
     assert_eq!(done, json!({ "action": "accept", "content": {} }));
+}
+
+#[tokio::test]
+async fn what_a_task_asks_between_two_looks_is_put_to_its_own_caller_and_to_no_other() {
+    let crib = crib(&source(settings(&["legacy", "tasks"]))).await;
+    let asks = |nonce: &str| {
+        let arguments = json!({
+            "ends": "completed", "looks": 4, "asks": true, "nonce": nonce, "pause": 600,
+        });
+        (arguments, Arc::new(Heard::default()))
+    };
+    let options = |heard: &Arc<Heard>| BatchOptions {
+        host: Some(Arc::clone(heard) as Arc<dyn Host>),
+        ..BatchOptions::default()
+    };
+    let (first, second, other) = (asks("first"), asks("second"), asks("other"));
+    let calls = tokio::join!(
+        run_with(&crib, "research", first.0.clone(), options(&first.1)),
+        run_with(&crib, "research", second.0.clone(), options(&second.1)),
+        // Which is the only request under way for most of the time.
+        run_with(&crib, "late", other.0.clone(), options(&other.1)),
+    );
+    assert!(calls.0.outcome.is_done() && calls.1.outcome.is_done() && calls.2.outcome.is_done());
+    let asked = |(_, heard): &(Value, Arc<Heard>)| heard.asked.lock().unwrap().clone();
+    assert_eq!(asked(&first), [r#"Is it "first"?"#]);
+    assert_eq!(asked(&second), [r#"Is it "second"?"#]);
+    assert_eq!(asked(&other), [""; 0]);
 }
 
 #[tokio::test]
@@ -89,6 +136,23 @@ async fn a_task_that_nobody_waits_for_any_more_is_cancelled_at_its_server() {
     let done = run(&crib, "research", json!({ "ends": "completed" })).await;
     assert_eq!(done.text(), "completed after 2 looks");
     assert!(!told("task 2 cancelled"), "{:?}", source.status());
+}
+
+#[tokio::test]
+async fn a_task_whose_server_ends_between_two_looks_is_not_begun_again() {
+    let path = std::env::temp_dir().join(format!("toolcrib-begun-{}", std::process::id()));
+    std::fs::write(&path, "").unwrap();
+    let source = source(settings(&["legacy", "tasks"]));
+    let crib = crib(&source).await;
+    let arguments = json!({ "ends": "completed", "dies": true, "file": path });
+    let (kind, message) = failed(&run(&crib, "research", arguments).await);
+    assert_eq!(kind, ErrorKind::UnknownOutcome, "{message}");
+    let begun = std::fs::read_to_string(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(begun, "begun\n");
+    // The next call finds a new one.
+    let done = run(&crib, "research", json!({ "ends": "completed" })).await;
+    assert_eq!(done.text(), "completed after 2 looks");
 }
 
 #[tokio::test]
