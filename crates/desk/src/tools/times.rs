@@ -141,7 +141,7 @@ impl Times {
 
     /// A clock that shows the beginning of a day.
     fn on(&self, day: Date) -> Result<Frame, ToolError> {
-        let now = day.to_zoned(self.zone())?;
+        let now = day.to_zoned(self.zone()).map_err(beyond)?;
         Ok(Frame { now, ..self.frame.clone() })
     }
 }
@@ -152,6 +152,13 @@ fn read(field: &str, text: &str, frame: &Frame) -> Result<Reading, ToolError> {
 
 fn unreadable(field: &str, unread: &Unread) -> ToolError {
     ToolError::told(format!("`{field}`: {unread}"))
+}
+
+/// Of a time before the first or after the last that there is here.
+fn beyond(error: jiff::Error) -> ToolError {
+    const CURE: &str = "that leads beyond the days that are counted here, which end with the year \
+                        9999: say another time";
+    ToolError::told(CURE).because(error)
 }
 
 fn notes(reading: &Reading) -> Vec<String> {

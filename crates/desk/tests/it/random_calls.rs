@@ -187,6 +187,31 @@ async fn furnished() -> (Room, Ids) {
     (room, ids)
 }
 
+#[tokio::test]
+async fn what_leads_beyond_the_last_day_is_refused_in_words_and_is_no_fault_of_ours() {
+    let (room, _) = furnished().await;
+    for (tool, arguments) in [
+        (
+            "schedule_meeting",
+            json!({"title": "T", "start": "9999-12-31", "repeat": "every Friday"}),
+        ),
+        ("schedule_meeting", json!({"title": "T", "start": "9999-12-30 22:30"})),
+        ("schedule_meeting", json!({"title": "T", "start": "9999-12-31"})),
+        ("schedule_meeting", json!({"title": "T", "start": "9999-12-30", "duration": "9 days"})),
+        (
+            "schedule_meeting",
+            json!({"title": "T", "start": "9999-12-30 20:00", "duration": "90 hours"}),
+        ),
+        ("list_calendar_events", json!({"from": "9999-12-30"})),
+        ("list_calendar_events", json!({"from": "9999-12-30", "until": "9999-12-31"})),
+    ] {
+        let response = room.response(tool, &arguments).await;
+        let kind = response.error().map(|error| error.kind);
+        let refused = [None, Some(ErrorKind::Tool), Some(ErrorKind::InvalidArguments)];
+        assert!(refused.contains(&kind), "{tool} {arguments}: {:?}", response.outcome);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 

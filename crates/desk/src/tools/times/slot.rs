@@ -5,7 +5,7 @@ use jiff::{ToSpan, Zoned};
 use toolcrib_core::ToolError;
 use toolcrib_when::{Frame, Recurrence, When};
 
-use super::{Times, iso, notes, read, say_day, unreadable};
+use super::{Times, beyond, iso, notes, read, say_day, unreadable};
 use crate::backend::Slot;
 
 /// How long after it is asked a person may answer, for the question whether a phrase still means
@@ -134,14 +134,14 @@ impl Times {
             (None, Some(text), _) => {
                 let length = toolcrib_when::duration(text)
                     .map_err(|unread| unreadable("duration", &unread))?;
-                start.checked_add(length)?
+                start.checked_add(length).map_err(beyond)?
             }
             (None, None, Some(Slot::Timed { start: from, end: to })) => {
-                start.checked_add(from.duration_until(to))?
+                start.checked_add(from.duration_until(to)).map_err(beyond)?
             }
             (None, None, Some(Slot::Days { .. }) | None) => {
                 notes.push("it lasts one hour, since no end was said".to_owned());
-                start.checked_add(1.hour())?
+                start.checked_add(1.hour()).map_err(beyond)?
             }
         };
         Ok(Slot::Timed { start, end })
@@ -150,7 +150,7 @@ impl Times {
     /// Where a timed event ends; a time alone is on the day of its start.
     fn end(&self, text: &str, start: &Zoned, notes: &mut Vec<String>) -> Result<Zoned, ToolError> {
         let frame = if is_clock_alone(text) {
-            let now = start.start_of_day()?;
+            let now = start.start_of_day().map_err(beyond)?;
             Frame { now, ..self.frame.clone() }
         } else {
             self.frame.clone()
@@ -195,7 +195,7 @@ impl Times {
             }
             (None, Some(text), _) => last_day(first, text)?,
             (None, None, Some(Slot::Days { first: from, last: to })) => {
-                first.checked_add(from.until(*to)?)?
+                first.checked_add(from.until(*to).map_err(beyond)?).map_err(beyond)?
             }
             (None, None, Some(Slot::Timed { .. }) | None) => first,
         };
@@ -279,12 +279,14 @@ fn on_first(slot: Slot, rule: &Recurrence, notes: &mut Vec<String>) -> Result<Sl
     notes.push(format!("the first one is on {}", say_day(first)));
     let later = day.until(first)?;
     Ok(match slot {
-        Slot::Timed { start, end } => {
-            Slot::Timed { start: start.checked_add(later)?, end: end.checked_add(later)? }
-        }
-        Slot::Days { first, last } => {
-            Slot::Days { first: first.checked_add(later)?, last: last.checked_add(later)? }
-        }
+        Slot::Timed { start, end } => Slot::Timed {
+            start: start.checked_add(later).map_err(beyond)?,
+            end: end.checked_add(later).map_err(beyond)?,
+        },
+        Slot::Days { first, last } => Slot::Days {
+            first: first.checked_add(later).map_err(beyond)?,
+            last: last.checked_add(later).map_err(beyond)?,
+        },
     })
 }
 
@@ -299,7 +301,7 @@ fn day_of(slot: &Slot) -> Date {
 /// The last of some whole days.
 fn last_day(first: Date, text: &str) -> Result<Date, ToolError> {
     let length = toolcrib_when::duration(text).map_err(|unread| unreadable("duration", &unread))?;
-    let after = first.checked_add(length)?;
+    let after = first.checked_add(length).map_err(beyond)?;
     let has_hours = length.get_hours() != 0
         || [length.get_minutes(), length.get_seconds(), length.get_milliseconds()]
             .iter()
@@ -309,7 +311,7 @@ fn last_day(first: Date, text: &str) -> Result<Date, ToolError> {
                        it starts, or `2 days`";
         return Err(ToolError::told(message));
     }
-    Ok(after.yesterday()?)
+    after.yesterday().map_err(beyond)
 }
 
 /// Whether a phrase is a time of day and says nothing of a day: `4pm`, `at 16:30`, `noon`.

@@ -5,7 +5,7 @@ use jiff::{Timestamp, ToSpan, Zoned};
 use toolcrib_core::ToolError;
 use toolcrib_when::{Reading, When};
 
-use super::{Times, notes, say_day};
+use super::{Times, beyond, notes, say_day};
 use crate::backend::Due;
 
 /// Where one looks if nothing is said, in days.
@@ -54,9 +54,9 @@ impl Times {
             }
             (None, Some(end)) => end,
             (None, None) if around.before > 0 => {
-                start.clone().max(now).checked_add(around.after.days())?
+                start.clone().max(now).checked_add(around.after.days()).map_err(beyond)?
             }
-            (None, None) => start.checked_add(around.after.days())?,
+            (None, None) => start.checked_add(around.after.days()).map_err(beyond)?,
         };
         if end <= start {
             let (start, end) = (self.say_moment(&start), self.say_moment(&end));
