@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 use tokio::sync::SemaphorePermit;
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 use toolcrib_core::{Arguments, CallContext};
 
 use crate::answer::Reply;
@@ -48,11 +48,8 @@ pub(crate) async fn run(
         // Rare, and larger than the way of most.
         return Box::pin(task::run(connection, asked, context, timeouts)).await;
     }
-    let last = Instant::now() + timeouts.longest_call;
-    let waits = Waits {
-        idle: (Phase::Call, timeouts.call),
-        until: (Phase::LongestCall, last, timeouts.longest_call),
-    };
+    let waits = Waits::of_call(timeouts);
+    let (_, last, _) = waits.until;
     let is_last = !connection.facts.is_modern;
     // What was answered in the rounds before.
     let mut answered = Map::new();

@@ -29,6 +29,7 @@ use crate::fault::{Fault, Phase};
 use crate::http;
 use crate::list;
 use crate::params::Params;
+use crate::settings::Timeouts;
 use crate::task;
 
 /// A server that has said hello.
@@ -89,6 +90,15 @@ pub(crate) struct Waits {
     pub(crate) idle: (Phase, Duration),
     /// In all.
     pub(crate) until: (Phase, Instant, Duration),
+}
+
+impl Waits {
+    /// A call that begins now.
+    pub(crate) fn of_call(timeouts: Timeouts) -> Self {
+        let whole = timeouts.longest_call;
+        let until = (Phase::LongestCall, Instant::now() + whole, whole);
+        Self { idle: (Phase::Call, timeouts.call), until }
+    }
 }
 
 /// A method and its parameters.

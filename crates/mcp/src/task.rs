@@ -13,7 +13,7 @@ use crate::answer::Reply;
 use crate::call::Asked;
 use crate::connection::{Connection, Waits};
 use crate::facts::Facts;
-use crate::fault::{Fault, INVALID_PARAMS, METHOD_NOT_FOUND, Phase};
+use crate::fault::{Fault, INVALID_PARAMS, METHOD_NOT_FOUND};
 use crate::params::Params;
 use crate::settings::Timeouts;
 use crate::text::{clean, cut};
@@ -67,12 +67,10 @@ pub(crate) async fn run(
     context: &CallContext,
     timeouts: Timeouts,
 ) -> Result<Reply, Fault> {
-    let whole = timeouts.longest_call;
-    let until = (Phase::LongestCall, Instant::now() + whole, whole);
+    let soon = Waits::of_call(timeouts);
     let mut params = asked.params.clone();
-    let keep = u64::try_from(whole.as_millis()).unwrap_or(u64::MAX);
+    let keep = u64::try_from(timeouts.longest_call.as_millis()).unwrap_or(u64::MAX);
     params.extend(Map::from_iter([("task".to_owned(), json!({ "ttl": keep }))]));
-    let soon = Waits { idle: (Phase::Call, timeouts.call), until };
     let begun = connection.request(&asked.method, &params, Some(context), &soon).await?;
     let Reply::Fields(mut begun) = begun else { return Ok(begun) };
     // It may have run the call at once all the same.
@@ -82,7 +80,7 @@ pub(crate) async fn run(
     // What it asks between two looks is of this call, and of no other that runs.
     let _followed = connection.calls.follow(&id, context);
     let task = Task::of(&task)?;
-    let ended = fetch(connection, task, context, (soon, whole)).await;
+    let ended = fetch(connection, task, context, soon).await;
     if matches!(ended, Ok(_) | Err(Fault::Refused { .. })) {
         unended.id = None;
     }
@@ -94,9 +92,10 @@ async fn fetch(
     connection: &Connection,
     mut task: Task,
     context: &CallContext,
-    (soon, whole): (Waits, Duration),
+    soon: Waits,
 ) -> Result<Reply, Fault> {
     let named = Params::from(Map::from_iter([("taskId".to_owned(), json!(task.id))]));
+    let (last, until, whole) = soon.until;
     let mut heard = None;
     let mut reports = 0.0;
     while task.status == Status::Working {
@@ -109,8 +108,8 @@ async fn fetch(
             () = sleep(task.pause) => {}
             () = context.cancelled() => return Err(Fault::Cancelled),
         }
-        if Instant::now() >= soon.until.1 {
-            return Err(Fault::TooLong(Phase::LongestCall, whole));
+        if Instant::now() >= until {
+            return Err(Fault::TooLong(last, whole));
         }
         let asked = connection.request("tasks/get", &named, Some(context), &soon).await;
         let asked = asked.map_err(|fault| since_begun(fault, |_| true))?;
@@ -122,7 +121,7 @@ async fn fetch(
         return Err(Fault::broken(format!("it cancelled the task of the call{said}")));
     }
     // What a task asks it asks by now, and goes on after; it may be long silent until it ends.
-    let long = Waits { idle: (Phase::LongestCall, whole), until: soon.until };
+    let long = Waits { idle: (last, whole), until: soon.until };
     let waits = if task.status == Status::Asking { long } else { soon };
     let result = connection.request("tasks/result", &named, Some(context), &waits).await;
     // Other codes are those that the call itself was answered with.

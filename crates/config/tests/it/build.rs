@@ -257,6 +257,14 @@ async fn without_rules_what_may_destroy_is_asked_about() {
     assert_eq!(none, Verdict::Deny("the rules do not permit it".into()));
 }
 
+/// What is told of the tools that a file names, once its sources are there.
+async fn strangers(text: &str) -> Vec<String> {
+    let config = config(text);
+    let workshop = Workshop::default();
+    let crib = crib(&config.build(&workshop, &workshop)).await;
+    config.strangers(&crib.catalog()).iter().map(ToString::to_string).collect()
+}
+
 #[tokio::test]
 async fn names_of_tools_that_nobody_has_are_told() {
     let text = r#"
@@ -273,12 +281,8 @@ companions = ["x"]
 [assign]
 Ann = ["clock__time_now", "time_now"]
 "#;
-    let config = config(text);
-    let workshop = Workshop::default();
-    let crib = crib(&config.build(&workshop, &workshop)).await;
-    let told: Vec<_> = config.strangers(&crib.catalog()).iter().map(ToString::to_string).collect();
     assert_eq!(
-        told,
+        strangers(text).await,
         [
             "crib.toml:6:1: tool.clock__time_noww: there is no tool `clock__time_noww` now; did \
              you mean `clock__time_now`?",
@@ -312,12 +316,8 @@ verify = { tool = "text_case" }
 [tool.text_count.verify]
 tool = "text_lines"
 "#;
-    let config = config(text);
-    let workshop = Workshop::default();
-    let crib = crib(&config.build(&workshop, &workshop)).await;
-    let told: Vec<_> = config.strangers(&crib.catalog()).iter().map(ToString::to_string).collect();
     assert_eq!(
-        told,
+        strangers(text).await,
         [
             "crib.toml:8:8: tool.time_now.verify.tool: there is no tool `time_noww` now; did you \
              mean `time_now`?",
