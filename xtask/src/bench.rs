@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
+use crate::instruments::Instruments;
 use crate::machine::{cargo, program, root, target};
-use crate::measuring::Instruments;
 use crate::report::{Report, finish};
 use crate::tokens;
 

@@ -1,18 +1,15 @@
-//! The project's chores: `cargo xtask test`, `check`, `peers`, `bench`, `layout` and `guided`.
+//! The project's chores: `cargo xtask test`, `check`, `peers`, `bench` and `dist`.
 //!
 //! Reading order: `check` (the steps that run no test), `test` (everything a commit must pass),
-//! `bench`, `layout` (and `cover`, which patterns it writes), `guided`, `measuring` (what these use),
-//! `tools` and `peers` (what is installed for them), `report` (how a run is told), `machine` (the
+//! `bench`, `dist` (what is shipped), `instruments` (what both measure with), `tools` and `peers` (what is installed for them), `report` (how a run is told), `machine` (the
 //! only file that starts programs, reads the environment and prints).
 //! What is true of the whole repository is tested in `tests/it`.
 
 mod bench;
 mod check;
-pub mod cover;
-mod guided;
-mod layout;
+mod dist;
+mod instruments;
 pub mod machine;
-mod measuring;
 mod peers;
 mod report;
 mod tally;
@@ -42,11 +39,11 @@ usage: cargo xtask WORD
           in the environment, as `peers` tells it, with a model too
   bench tokens
           what 17, 100 and 1,000 tools take in a prompt, shown directly and lazily
-  layout  find what a start and the usual calls of `toolcrib serve` execute, and write the
-          linker script that puts it side by side; needs valgrind and some minutes
-  guided  make the profile of the usual calls anew by which releases are compiled; needs the
-          program that merges profiles (`rustup component add llvm-tools`, or Debian's llvm-19)
-          and 20 minutes
+  dist [--plain] [--server=PATH] [--out=FOLDER]
+          what is shipped: the binary, guided by a profile that is made on the spot, with manual
+          pages, completions, licences and a unit, in one archive with its checksum; needs the
+          program that merges profiles (`rustup component add llvm-tools`, or Debian's llvm-19),
+          or `--plain`; `--server` packs a binary that is there
   help    this page
 
 With CI=true in the environment, whatever had to be skipped counts as failed.";
@@ -67,15 +64,12 @@ pub fn main(words: &[String]) -> ExitCode {
             report.end()
         }
         ("bench", _) => bench::run(rest),
-        ("layout", []) => layout::run(),
-        ("guided", []) => guided::run(),
+        ("dist", _) => dist::run(rest),
         ("help" | "--help" | "-h", _) => {
             say(HELP);
             ExitCode::SUCCESS
         }
-        ("test" | "check" | "peers" | "layout" | "guided", _) => {
-            refuse(&format!("`{word}` takes no further words"))
-        }
+        ("test" | "check" | "peers", _) => refuse(&format!("`{word}` takes no further words")),
         _ => refuse(&format!("unknown word `{word}`")),
     }
 }

@@ -1,6 +1,5 @@
 //! `toolcrib-load gateway|soak|usual SERVER ECHO FOLDER [--seconds=N] [--minutes=N] [--rate=N]
-//! [--calls=N] [--json]`: what `cargo xtask bench`, `layout` and `guided` run, in a build that is
-//! optimised.
+//! [--calls=N] [--json]`: what `cargo xtask bench` and `dist` run, in a build that is optimised.
 
 use std::io::Write as _;
 use std::path::PathBuf;

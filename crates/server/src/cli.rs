@@ -35,6 +35,7 @@ mod usage;
 use std::io;
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use clap::{CommandFactory, Parser};
 use serde_json::json;
 use toolcrib::config::LogSettings;
@@ -139,7 +140,14 @@ fn answer(cli: Cli, output: &Output) -> anyhow::Result<End> {
             output.value(&crate::http::openapi::document())?;
             Ok(End::Done)
         }
-        Command::Manual => prose(output, "manual", include_str!("../../../docs/manual.md")),
+        Command::Manual { man: Some(folder) } => {
+            clap_mangen::generate_to(Cli::command(), &folder)
+                .with_context(|| format!("cannot write pages into `{}`", folder.display()))?;
+            Ok(End::Done)
+        }
+        Command::Manual { man: None } => {
+            prose(output, "manual", include_str!("../../../docs/manual.md"))
+        }
         Command::Room(command) => {
             let deed = match &command {
                 RoomCommand::Call { .. } | RoomCommand::Run { .. } => Deed::Call,

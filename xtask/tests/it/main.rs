@@ -6,10 +6,9 @@
     reason = "a test stops at what it cannot read"
 )]
 
-mod cover;
+mod dist;
 mod documents;
 mod floors;
-mod guide;
 mod sources;
 mod tree;
 mod words;

@@ -184,8 +184,15 @@ Examples:
         shell: Shell,
     },
     /// Print the manual.
-    #[command(after_help = "Example: toolcrib manual | less")]
-    Manual,
+    #[command(after_help = "\
+Examples:
+  toolcrib manual | less
+  toolcrib manual --man ~/.local/share/man/man1")]
+    Manual {
+        /// Write a page for `man` of each command into this folder instead.
+        #[arg(long, value_name = "FOLDER")]
+        man: Option<PathBuf>,
+    },
 }
 
 /// The commands that work on the tools.

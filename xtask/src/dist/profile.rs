@@ -1,71 +1,66 @@
-//! `cargo xtask guided`: the profile of the usual calls, by which every release is compiled.
+//! The binary of the `dist` profile, guided by a profile of the usual calls that is made on the spot.
 //!
 //! The compiler puts what runs often side by side and what never runs away, and inlines where it
 //! pays: <https://doc.rust-lang.org/rustc/profile-guided-optimization.html>.
-//! Functions are found in it by their names, which are those of one compiler and of one way to build
-//! them: what counts is built as `cargo build --release` builds, by the script that hands the profile
-//! to the compiler.
+//! A profile fits one compiler and one state of the code, so none is kept.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::machine::{cargo, output, program, root, say, target};
-use crate::measuring::{Instruments, PROFILE};
-use crate::report::{Report, finish};
+use crate::instruments::Instruments;
+use crate::machine::{cargo, output, program, target};
+use crate::report::finish;
 
 /// Calls of each tool by each client: enough that what happens once in a start counts for nothing.
 const CALLS: &str = "--calls=3000";
-/// Where the profile lies, and beside it what `rustc -vV` says of the compiler that it fits.
-const MADE: &str = "crates/server/guide/usual.profdata";
-const COMPILER: &str = "crates/server/guide/compiler";
 
-pub(crate) fn run() -> ExitCode {
-    let mut report = Report::default();
-    report.work("guided", make);
-    report.end()
-}
-
-fn make() -> Result<()> {
+/// Builds the server and tells where it lies.
+pub(super) fn build(host: &str, is_guided: bool) -> Result<PathBuf> {
+    if !is_guided {
+        return compile(host, "plain", "");
+    }
     let work = target().join("guided");
     let raw = work.join("raw");
     let _ = fs::remove_dir_all(&raw);
     fs::create_dir_all(&raw)?;
     let compiler = Compiler::ask()?;
     compiler.try_merging(&work)?;
+    let counting = compile(host, "counting", &generate(&raw))?;
+    watch(&counting, &work)?;
+    let profile = work.join("usual.profdata");
+    merge(&compiler.mergers(), &raw, &profile)?;
+    compile(host, "guided", &format!("-Cprofile-use={}", profile.display()))
+}
+
+/// Builds with these flags in a folder of their own, so that other builds stay as they are. With a
+/// named target the flags reach neither build scripts nor macros.
+fn compile(host: &str, folder: &str, flags: &str) -> Result<PathBuf> {
+    let work = target().join("guided").join(folder);
     let mut build = cargo();
-    build.args(["build", "--release"]).arg("--target-dir").arg(&work);
-    finish(build.env(PROFILE, generate(&raw)))?;
-    watch(&work.join("release/toolcrib"), &work)?;
-    merge(&compiler.mergers(), &raw, &root().join(MADE))?;
-    fs::write(root().join(COMPILER), &compiler.told)?;
-    // Cargo does not know what the script hands on, and would take what it built before.
-    finish(cargo().args(["clean", "--release"]))?;
-    say(&format!("made {MADE}: `cargo build --release` is guided by it"));
-    Ok(())
+    build.args(["build", "--profile", "dist", "--package", "toolcrib-server", "--target", host]);
+    finish(build.arg("--target-dir").arg(&work).env("RUSTFLAGS", flags))?;
+    Ok(work.join(host).join("dist/toolcrib"))
 }
 
 fn generate(raw: &Path) -> String {
     format!("-Cprofile-generate={}", raw.display())
 }
 
-struct Compiler {
-    /// What it says of itself.
-    told: String,
+pub(super) struct Compiler {
     /// The machine it compiles for, which is this one.
-    host: String,
+    pub host: String,
     sysroot: PathBuf,
 }
 
 impl Compiler {
-    fn ask() -> Result<Self> {
+    pub(super) fn ask() -> Result<Self> {
         let told = output(program("rustc").arg("-vV"))?;
         let host = told.lines().find_map(|line| line.strip_prefix("host: "));
         let host = host.context("`rustc -vV` names no host")?.to_owned();
         let sysroot = output(program("rustc").args(["--print", "sysroot"]))?;
-        Ok(Self { told, host, sysroot: sysroot.trim().into() })
+        Ok(Self { host, sysroot: sysroot.trim().into() })
     }
 
     /// Counts what runs of the smallest program and merges it, before a long build finds out that
@@ -102,14 +97,13 @@ fn watch(server: &Path, work: &Path) -> Result<()> {
 fn merge(mergers: &[PathBuf], raw: &Path, profile: &Path) -> Result<()> {
     let merged = mergers.iter().any(|merger| {
         let mut merge = program(merger);
-        // What never ran needs no place in the repository.
         merge.args(["merge", "--sparse", "-o"]).args([profile, raw]);
         output(&mut merge).is_ok()
     });
     ensure!(
         merged,
-        "nothing here can merge the profile in {}: run `rustup component add llvm-tools`, or install \
-         Debian's `llvm-19` or newer",
+        "nothing here can merge the profile in {}: run `rustup component add llvm-tools`, install \
+         Debian's `llvm-19` or newer, or build with `--plain`",
         raw.display()
     );
     Ok(())
@@ -121,11 +115,8 @@ mod tests {
 
     #[test]
     fn the_compiler_s_own_merger_is_tried_first_and_then_newer_before_older() {
-        let compiler = Compiler {
-            told: String::new(),
-            host: "x86_64-unknown-linux-gnu".to_owned(),
-            sysroot: "/s".into(),
-        };
+        let compiler =
+            Compiler { host: "x86_64-unknown-linux-gnu".to_owned(), sysroot: "/s".into() };
         let mergers = compiler.mergers();
         let own = "/s/lib/rustlib/x86_64-unknown-linux-gnu/bin/llvm-profdata";
         assert_eq!(mergers[..2], [own, "llvm-profdata"].map(PathBuf::from));
@@ -139,7 +130,7 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "nothing here can merge the profile in /t/raw: run `rustup component add llvm-tools`, \
-             or install Debian's `llvm-19` or newer"
+             install Debian's `llvm-19` or newer, or build with `--plain`"
         );
     }
 }
