@@ -34,6 +34,7 @@
 mod anthropic;
 mod dialect;
 mod draft;
+mod ending;
 mod envelope;
 mod gemini;
 mod names;

@@ -1,10 +1,12 @@
 //! From the items of a reply to calls, the same way in every dialect.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 use toolcrib_core::{Call, Plan, RawArguments, Wire};
 
+use crate::ending::{self, Ending, Standing};
 use crate::rendering::Rendering;
 use crate::schema::{Key, restore};
 
@@ -13,8 +15,8 @@ pub(crate) struct Reader<'a> {
     plan: &'a Plan,
     rendering: &'a Rendering,
     key: Key,
-    /// The reply ended before the model was done.
-    cut: bool,
+    ending: Ending,
+    standing: Standing,
     given: HashSet<&'a str>,
     invented: usize,
     calls: Vec<Call>,
@@ -40,16 +42,22 @@ impl<'a> Reader<'a> {
             plan,
             rendering,
             key,
-            cut: false,
+            ending: Ending::Whole,
+            standing: Standing::of(false),
             given: ids.collect(),
             invented: 0,
             calls: Vec::new(),
         }
     }
 
-    pub(crate) fn cut_off(mut self, cut: bool) -> Self {
-        self.cut = cut;
+    pub(crate) fn ended(mut self, ending: Ending) -> Self {
+        self.ending = ending;
         self
+    }
+
+    /// Where the calls stand that are taken from now on.
+    pub(crate) fn at(&mut self, standing: Standing) {
+        self.standing = standing;
     }
 
     pub(crate) fn into_calls(self) -> Vec<Call> {
@@ -66,7 +74,7 @@ impl<'a> Reader<'a> {
             Ok((id, name)) => self.take(id, name.to_owned(), item),
             Err(fault) => {
                 let name = item.name.and_then(Value::as_str).map(ToOwned::to_owned);
-                self.malformed(item.id, name.as_deref(), fault);
+                self.malformed(item.id, name.as_deref(), &fault);
                 // The answer has the same shape as that of a good call.
                 if let Some(call) = self.calls.last_mut() {
                     call.wire.echo = item.echo;
@@ -76,22 +84,23 @@ impl<'a> Reader<'a> {
     }
 
     /// The id and the name of a call, or what is wrong with it.
-    fn checked<'b>(&mut self, item: &Item<'b>) -> Result<(String, &'b str), &'static str> {
+    fn checked<'b>(&mut self, item: &Item<'b>) -> Result<(String, &'b str), Cow<'static, str>> {
+        if let Some(fault) = ending::cut(&self.ending, self.standing, &item.arguments) {
+            return Err(fault.into());
+        }
         let name = match item.name {
             Some(Value::String(name)) if !name.is_empty() => name.as_str(),
             Some(Value::String(_) | Value::Null) | None => {
-                return Err("it names no tool: give the name of a tool");
+                return Err("it names no tool: give the name of a tool".into());
             }
-            Some(_) => return Err("its name is no string: give the name of a tool as a string"),
+            Some(_) => {
+                return Err("its name is no string: give the name of a tool as a string".into());
+            }
         };
-        if self.cut && is_incomplete(&item.arguments) {
-            return Err("the reply was cut off before the arguments were complete: \
-                        make the call again, with shorter arguments");
-        }
         match item.id {
             Some(Value::String(id)) if !id.is_empty() => Ok((id.clone(), name)),
             Some(Value::String(_) | Value::Null) | None => Ok((self.invent(), name)),
-            Some(_) => Err("its id is no string: give every call an id that is a string"),
+            Some(_) => Err("its id is no string: give every call an id that is a string".into()),
         }
     }
 
@@ -181,13 +190,6 @@ fn restored(arguments: RawArguments, source: &Value, key: Key) -> RawArguments {
     };
     restore(&mut value, source, key);
     RawArguments::Value(value)
-}
-
-fn is_incomplete(arguments: &RawArguments) -> bool {
-    match arguments {
-        RawArguments::Text(text) => serde_json::from_str::<serde::de::IgnoredAny>(text).is_err(),
-        RawArguments::Absent | RawArguments::Value(_) => false,
-    }
 }
 
 /// What a value is, for a fault: `a list`.

@@ -4,13 +4,17 @@ use serde_json::Value;
 use toolcrib_core::{Call, Plan};
 
 use super::definitions::key;
+use crate::ending::{Ending, Standing};
 use crate::rendering::Rendering;
 use crate::reply::{Item, Reader, kind, pick};
 
 const SHAPE: &str = "send {\"type\": \"tool_use\", \"id\", \"name\", \"input\"}";
 
-/// How a turn ends that was not cut.
-const ENDINGS: [&str; 4] = ["tool_use", "end_turn", "stop_sequence", "pause_turn"];
+/// How a turn ends that is whole; one that the API paused goes on later.
+const WHOLE: [&str; 3] = ["tool_use", "end_turn", "stop_sequence"];
+
+/// How a turn ends that is to be taken back.
+const STOPPED: [&str; 1] = ["refusal"];
 
 pub(super) fn read(plan: &Plan, rendering: &Rendering, reply: &Value) -> Vec<Call> {
     let items: Vec<&Value> = match reply.get("content").unwrap_or(reply) {
@@ -24,10 +28,11 @@ pub(super) fn read(plan: &Plan, rendering: &Rendering, reply: &Value) -> Vec<Cal
         | Value::Object(_)) => vec![block],
     };
     let ids = items.iter().filter_map(|item| item.get("id")?.as_str());
-    let reason = reply.get("stop_reason").and_then(Value::as_str);
-    let cut = reason.is_some_and(|reason| !ENDINGS.contains(&reason));
-    let mut reader = Reader::new(plan, rendering, key, ids).cut_off(cut);
-    for item in items {
+    let ending = Ending::of(reply.get("stop_reason"), &WHOLE, &STOPPED);
+    let mut reader = Reader::new(plan, rendering, key, ids).ended(ending);
+    let count = items.len();
+    for (place, item) in items.into_iter().enumerate() {
+        reader.at(Standing::of(place + 1 == count));
         read_one(&mut reader, item);
     }
     reader.into_calls()

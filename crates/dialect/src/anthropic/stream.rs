@@ -22,6 +22,8 @@ struct Block {
     value: Value,
     /// Input that came as text.
     input: String,
+    /// Its end came.
+    is_ended: bool,
 }
 
 impl Blocks {
@@ -32,7 +34,7 @@ impl Blocks {
 
     fn begin(&mut self, place: u64, block: &Value) {
         if self.room.takes_item() {
-            let block = Block { value: block.clone(), input: String::new() };
+            let block = Block { value: block.clone(), input: String::new(), is_ended: false };
             self.content.insert(place, block);
         }
     }
@@ -59,13 +61,15 @@ impl Blocks {
 }
 
 impl Block {
-    /// Input that is no JSON stays text: it is repaired or refused where calls are run.
-    fn whole(&self) -> Value {
+    /// Input that is no JSON stays text: it is repaired or refused where calls are run. So does
+    /// that of a block which has not ended in a message that was cut: nothing says it is whole.
+    fn whole(&self, is_cut: bool) -> Value {
         let mut value = self.value.clone();
-        if let (Value::Object(fields), false) = (&mut value, self.input.is_empty()) {
-            let read = serde_json::from_str(&self.input);
-            let input = read.unwrap_or_else(|_| self.input.clone().into());
-            fields.insert("input".to_owned(), input);
+        let is_half = is_cut && !self.is_ended && value.get("type") == Some(&"tool_use".into());
+        if let (Value::Object(fields), true) = (&mut value, is_half || !self.input.is_empty()) {
+            let text = || Value::from(self.input.as_str());
+            let read = if is_half { None } else { serde_json::from_str(&self.input).ok() };
+            fields.insert("input".to_owned(), read.unwrap_or_else(text));
         }
         value
     }
@@ -82,6 +86,11 @@ impl Stream for Blocks {
             Some("content_block_delta") => {
                 self.extend(place, event.get("delta").unwrap_or(&Value::Null));
             }
+            Some("content_block_stop") => {
+                if let Some(block) = self.content.get_mut(&place) {
+                    block.is_ended = true;
+                }
+            }
             Some("message_delta") => {
                 let reason = event.pointer("/delta/stop_reason").and_then(Value::as_str);
                 self.stop_reason = reason.map(ToOwned::to_owned).or(self.stop_reason.take());
@@ -96,9 +105,10 @@ impl Stream for Blocks {
         }
         // A stream that broke off was cut, whatever was the cause.
         let ended = self.stop_reason.as_deref().filter(|_| !self.room.is_full());
+        let is_cut = ended.is_none();
         json!({
             "role": "assistant",
-            "content": self.content.values().map(Block::whole).collect::<Vec<_>>(),
+            "content": self.content.values().map(|block| block.whole(is_cut)).collect::<Vec<_>>(),
             "stop_reason": ended.unwrap_or("max_tokens"),
         })
     }

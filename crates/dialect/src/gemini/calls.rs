@@ -4,23 +4,41 @@ use serde_json::Value;
 use toolcrib_core::{Call, Plan};
 
 use super::definitions::key;
+use crate::ending::{Ending, Standing};
 use crate::rendering::Rendering;
 use crate::reply::{Item, Reader, kind, pick};
 
 const SHAPE: &str = "send {\"functionCall\": {\"name\", \"args\"}}";
+
+/// How a turn ends that is whole, or of which nothing is said.
+const WHOLE: [&str; 2] = ["STOP", "FINISH_REASON_UNSPECIFIED"];
 
 pub(super) fn read(plan: &Plan, rendering: &Rendering, reply: &Value) -> Vec<Call> {
     let parts = parts(reply);
     let call_of = |part: &'_ Value| part.get("functionCall").map(|call| call.get("id").cloned());
     let given: Vec<Value> = parts.iter().filter_map(|part| call_of(part)?).collect();
     let ids = given.iter().filter_map(Value::as_str);
-    let reason = reply.pointer("/candidates/0/finishReason").and_then(Value::as_str);
-    let cut = reason == Some("MAX_TOKENS");
-    let mut reader = Reader::new(plan, rendering, key, ids).cut_off(cut);
-    for part in parts {
+    let mut reader = Reader::new(plan, rendering, key, ids).ended(ending(reply));
+    let count = parts.len();
+    for (place, part) in parts.into_iter().enumerate() {
+        reader.at(Standing::of(place + 1 == count));
         read_one(&mut reader, part);
     }
     reader.into_calls()
+}
+
+/// Only a limit of length is a cut at the end; by any other reason the API stopped the turn.
+fn ending(reply: &Value) -> Ending {
+    let candidate = reply.pointer("/candidates/0");
+    let reason = candidate.and_then(|candidate| candidate.get("finishReason"));
+    match Ending::of(reason, &WHOLE, &[]) {
+        Ending::Short(word)
+            if reason.is_some_and(|said| said.is_string() && said != "MAX_TOKENS") =>
+        {
+            Ending::Stopped(word)
+        }
+        ending => ending,
+    }
 }
 
 /// The model's turn in a reply.

@@ -35,7 +35,9 @@ impl Stream for Parts {
         if let Some(failure) = &self.failure {
             return failure.clone();
         }
-        let reason = self.finish_reason.clone().unwrap_or_else(|| "MAX_TOKENS".into());
+        // A stream that broke off was cut, whatever was the cause.
+        let ended = self.finish_reason.clone().filter(|_| !self.room.is_full());
+        let reason = ended.unwrap_or_else(|| "MAX_TOKENS".into());
         json!({ "candidates": [{
             "content": { "role": "model", "parts": self.content },
             "finishReason": reason,

@@ -4,20 +4,39 @@ use serde_json::{Map, Value};
 use toolcrib_core::{Call, Plan, RawArguments};
 
 use super::key;
+use crate::ending::{Ending, Standing};
 use crate::rendering::Rendering;
 use crate::reply::{Item, Reader, kind, pick};
 
 const SHAPE: &str =
     "send {\"id\", \"type\": \"function\", \"function\": {\"name\", \"arguments\"}}";
 
+/// How a turn ends that is whole: in the words of the API, and of the servers that speak it.
+const WHOLE: [&str; 10] = [
+    "tool_calls",
+    "stop",
+    "function_call",
+    "tool_call",
+    "tool_use",
+    "end_turn",
+    "stop_sequence",
+    "eos",
+    "eos_token",
+    "complete",
+];
+
+/// How a turn ends of which something was left out, or which failed.
+const STOPPED: [&str; 4] = ["content_filter", "error", "refusal", "safety"];
+
 pub(super) fn read(plan: &Plan, rendering: &Rendering, reply: &Value) -> Vec<Call> {
     let items = items(reply);
     let ids = items.iter().flatten().filter_map(|item| item.get("id")?.as_str());
-    let reason = reply.pointer("/choices/0/finish_reason");
-    let cut = matches!(reason.and_then(Value::as_str), Some("length" | "content_filter"));
-    let mut reader = Reader::new(plan, rendering, key, ids).cut_off(cut);
+    let ending = Ending::of(reply.pointer("/choices/0/finish_reason"), &WHOLE, &STOPPED);
+    let mut reader = Reader::new(plan, rendering, key, ids).ended(ending);
     if let Some(items) = items {
-        for item in items {
+        let count = items.len();
+        for (place, item) in items.into_iter().enumerate() {
+            reader.at(Standing::of(place + 1 == count));
             read_one(&mut reader, item);
         }
     } else {
@@ -95,6 +114,7 @@ fn read_legacy(reader: &mut Reader<'_>, call: &Value) {
     if call.is_null() || !reader.is_empty() {
         return;
     }
+    reader.at(Standing::of(true));
     let mut echo = Map::new();
     echo.insert("type".to_owned(), "function_call".into());
     reader.call(Item {

@@ -3,11 +3,18 @@
 use serde_json::Value;
 use toolcrib_core::{Call, Plan, RawArguments};
 
+use crate::ending::{Ending, Standing};
 use crate::openai_chat::key;
 use crate::rendering::Rendering;
 use crate::reply::{Item, Reader, kind, pick};
 
 const SHAPE: &str = "send {\"type\": \"function_call\", \"call_id\", \"name\", \"arguments\"}";
+
+/// The status of a response that is whole.
+const WHOLE: [&str; 1] = ["completed"];
+
+/// The status of a response that nobody wants any more.
+const STOPPED: [&str; 2] = ["failed", "cancelled"];
 
 /// Fields of a call that its output repeats.
 const ECHOED: [&str; 3] = ["type", "namespace", "caller"];
@@ -23,13 +30,29 @@ pub(super) fn read(plan: &Plan, rendering: &Rendering, reply: &Value) -> Vec<Cal
         | Value::Object(_)) => vec![item],
     };
     let ids = items.iter().filter_map(|item| item.get("call_id")?.as_str());
-    let status = reply.get("status").and_then(Value::as_str);
-    let cut = status.is_some_and(|status| status != "completed");
-    let mut reader = Reader::new(plan, rendering, key, ids).cut_off(cut && output.is_some());
-    for item in items {
+    // The status of a bare item is its own.
+    let ending = output.map_or(Ending::Whole, |_| ending(reply));
+    let mut reader = Reader::new(plan, rendering, key, ids).ended(ending);
+    let count = items.len();
+    for (place, item) in items.into_iter().enumerate() {
+        reader.at(Standing::of(place + 1 == count).with_status(item.get("status")));
         read_one(&mut reader, item);
     }
     reader.into_calls()
+}
+
+fn ending(reply: &Value) -> Ending {
+    let said = |field: &str| reply.get(field).filter(|value| !value.is_null());
+    let ending = Ending::of(said("status"), &WHOLE, &STOPPED);
+    let Some(details) = said("incomplete_details") else {
+        return ending;
+    };
+    match ending {
+        Ending::Whole | Ending::Short(_) => {
+            Ending::of(Some(details.get("reason").unwrap_or(details)), &[], &[])
+        }
+        stopped @ Ending::Stopped(_) => stopped,
+    }
 }
 
 fn read_one(reader: &mut Reader<'_>, item: &Value) {

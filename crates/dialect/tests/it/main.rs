@@ -12,6 +12,7 @@ mod checked;
 mod checker;
 mod choice;
 mod corpora;
+mod cut;
 mod fixture;
 mod golden;
 mod names;
