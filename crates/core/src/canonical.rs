@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::hash::{BuildHasher, Hash, Hasher};
 
 use serde_json::{Map, Number, Value};
+use toolcrib_json::number::Decimal;
 
 /// The canonical text of a value. Depth is bounded by what was parsed.
 pub fn text(value: &Value) -> String {
@@ -39,7 +40,7 @@ fn write(value: &Value, out: &mut String) {
             // Writing to a string does not fail.
             let _ = match whole(number) {
                 Some(whole) => write!(out, "{whole}"),
-                None => write!(out, "{number}"),
+                None => write!(out, "{}", literal(number)),
             };
         }
         Value::String(text) => write_text(text, out),
@@ -75,22 +76,32 @@ fn write_text(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// A number without a fraction as an integer, so that `1`, `1.0` and `1e0` are one.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::float_cmp,
-    reason = "a float below 2^53 without a fraction converts exactly, and equality is the test"
-)]
+/// A number without a fraction as an integer of 64 bits, so that `1`, `1.0` and `1e0` are one.
 fn whole(number: &Number) -> Option<i128> {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
     if let Some(integer) = number.as_i64() {
         return Some(integer.into());
     }
-    if let Some(integer) = number.as_u64() {
-        return Some(integer.into());
+    let whole = Decimal::of(number)?.whole()?;
+    let is_usual = (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&whole);
+    is_usual.then_some(whole)
+}
+
+/// One literal for all numbers that are equal: that of a float where it is exactly this number.
+fn literal(number: &Number) -> String {
+    let Some(decimal) = Decimal::of(number) else {
+        return number.to_string();
+    };
+    let float = number.as_f64().and_then(Number::from_f64);
+    let is_exact = |float: &Number| Decimal::of(float) == Some(decimal);
+    match float.filter(is_exact) {
+        Some(float) => float.to_string(),
+        None => decimal.literal(),
     }
-    let float = number.as_f64()?;
-    (float.trunc() == float && float.abs() <= EXACT).then_some(float as i128)
+}
+
+/// Whether two numbers are one, to the last digit.
+fn same_number(left: &Number, right: &Number) -> bool {
+    left == right || Decimal::of(left).is_some_and(|left| Decimal::of(right) == Some(left))
 }
 
 /// Feeds a value to a hasher such that `same` values hash alike; allocates nothing. The fields of
@@ -101,7 +112,7 @@ pub fn hash(value: &Value, state: &impl BuildHasher, hasher: &mut impl Hasher) {
         Value::Bool(flag) => (1u8, flag).hash(hasher),
         Value::Number(number) => match whole(number) {
             Some(whole) => (2u8, whole).hash(hasher),
-            None => (3u8, number.as_f64().map(f64::to_bits)).hash(hasher),
+            None => (3u8, Decimal::of(number)).hash(hasher),
         },
         Value::String(text) => (4u8, text).hash(hasher),
         Value::Array(items) => {
@@ -133,10 +144,7 @@ pub fn hash_object(
 /// Whether two values mean the same.
 pub fn same(left: &Value, right: &Value) -> bool {
     match (left, right) {
-        (Value::Number(left), Value::Number(right)) => match (whole(left), whole(right)) {
-            (Some(left), Some(right)) => left == right,
-            _ => left == right,
-        },
+        (Value::Number(left), Value::Number(right)) => same_number(left, right),
         (Value::Array(left), Value::Array(right)) => {
             left.len() == right.len() && left.iter().zip(right).all(|(l, r)| same(l, r))
         }
@@ -178,6 +186,18 @@ mod tests {
         assert_eq!(text(&left), r#"{"a":"1","b":[1,{"x":null}]}"#);
         assert_eq!((text(&left), hashed(&left)), (text(&right), hashed(&right)));
         assert!(same(&left, &right));
+        for (alike, other) in [
+            (["1e400", "10e399"], "1e401"),
+            (["18446744073709551616", "18446744073709551616.0"], "18446744073709551617"),
+            (["1.10", "1.1"], "1.11"),
+            (["1e18", "1000000000000000000"], "1000000000000000001"),
+            (["-0", "0"], "1"),
+        ] {
+            let read = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+            let ([left, right], other) = (alike.map(read), read(other));
+            assert_eq!((text(&left), hashed(&left)), (text(&right), hashed(&right)));
+            assert!(same(&left, &right) && !same(&left, &other) && text(&left) != text(&other));
+        }
         for other in [json!({"a": 1, "b": [1, {"x": null}]}), json!({"a": "1"}), json!(null)] {
             assert!(!same(&left, &other) && text(&left) != text(&other), "{other}");
         }

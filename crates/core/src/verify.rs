@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::canonical;
 use crate::content::{Content, Part};
 use crate::name::ToolName;
 use crate::tool::Arguments;
@@ -46,7 +47,7 @@ impl Verify {
         };
         let found = data.pointer(&self.at);
         Some(match &self.is {
-            Some(wanted) => found == Some(wanted),
+            Some(wanted) => found.is_some_and(|found| canonical::same(found, wanted)),
             None => found.is_some_and(is_something),
         })
     }

@@ -1,5 +1,6 @@
 //! JSON as models write it and schemas as people write them: repair, bounds, validation, coercion.
 
+pub mod number;
 pub mod repair;
 pub mod schema;
 mod strict;

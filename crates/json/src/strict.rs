@@ -7,6 +7,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
+use crate::number::LITERAL;
 use crate::repair::Bounds;
 
 /// Why a text is not read; the place counts from 1, the column in bytes as `serde_json` does.
@@ -43,6 +44,10 @@ pub(crate) fn parse(text: &str, inside: usize, bounds: &Bounds) -> Result<Value,
             why: fault.take().unwrap_or_else(|| Why::Syntax(error.to_string())),
         }
     })
+}
+
+fn number<E: serde::de::Error>(literal: &str) -> Result<Value, E> {
+    serde_json::from_str(literal).map(Value::Number).map_err(E::custom)
 }
 
 #[derive(Clone, Copy)]
@@ -101,6 +106,14 @@ impl<'de> Visitor<'de> for Node<'_> {
         Ok(Value::Number(value.into()))
     }
 
+    fn visit_u128<E>(self, value: u128) -> Result<Value, E> {
+        Ok(Number::from_u128(value).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_i128<E>(self, value: i128) -> Result<Value, E> {
+        Ok(Number::from_i128(value).map_or(Value::Null, Value::Number))
+    }
+
     fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
         Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
     }
@@ -123,9 +136,16 @@ impl<'de> Visitor<'de> for Node<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut source: A) -> Result<Value, A::Error> {
+        let mut first = source.next_key::<String>()?;
+        if first.as_deref() == Some(LITERAL) {
+            return number(&source.next_value::<String>()?);
+        }
         let inside = self.inside()?;
         let mut members = Map::new();
-        while let Some(key) = source.next_key::<String>()? {
+        while let Some(key) = match first.take() {
+            Some(key) => Some(key),
+            None => source.next_key::<String>()?,
+        } {
             let value = source.next_value_seed(inside)?;
             match members.entry(key) {
                 Entry::Vacant(place) => {

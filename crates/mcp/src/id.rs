@@ -1,10 +1,9 @@
 //! The id of a request, read as it stands.
 
-use std::fmt;
-
 use rmcp::model::RequestId;
-use serde::de::{Error, Visitor};
+use serde::de::Error;
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 /// Beyond this, readers that keep numbers as floating point take two of them for one.
 const EXACT: u64 = (1 << 53) - 1;
@@ -14,29 +13,17 @@ pub(crate) struct Id(pub(crate) RequestId);
 
 impl<'de> Deserialize<'de> for Id {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        struct Either;
-        impl Visitor<'_> for Either {
-            type Value = Id;
-
-            fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-                to.write_str("a text or a whole number")
+        // Numbers come in a form of `serde_json`'s own, which only its value reads.
+        match Value::deserialize(source)? {
+            Value::String(text) => Ok(Self(RequestId::String(text.into()))),
+            Value::Number(number) => {
+                let whole = number.as_i64().filter(|whole| whole.unsigned_abs() <= EXACT);
+                let inexact = || D::Error::custom("the number is not exact to every reader");
+                whole.map(|whole| Self(RequestId::Number(whole))).ok_or_else(inexact)
             }
-
-            fn visit_i64<E: Error>(self, number: i64) -> Result<Id, E> {
-                if number.unsigned_abs() > EXACT {
-                    return Err(E::custom("the number is not exact to every reader"));
-                }
-                Ok(Id(RequestId::Number(number)))
-            }
-
-            fn visit_u64<E: Error>(self, number: u64) -> Result<Id, E> {
-                self.visit_i64(i64::try_from(number).map_err(E::custom)?)
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Id, E> {
-                Ok(Id(RequestId::String(text.into())))
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
+                Err(D::Error::custom("expected a text or a whole number"))
             }
         }
-        source.deserialize_any(Either)
     }
 }

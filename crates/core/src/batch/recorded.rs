@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use toolcrib_json::number::guarded;
 
 use super::plainly;
 use super::run_one::Ended;
@@ -86,7 +87,7 @@ pub(super) fn brief(ended: &Ended) -> Value {
 
 /// The answer that was given before. What cannot be read is one that nobody knows.
 pub(super) fn read(value: Value) -> Ended {
-    let Ok(written) = serde_json::from_value::<Written>(value) else { return lost() };
+    let Ok(written) = serde_json::from_value::<Written>(guarded(value)) else { return lost() };
     let outcome = match written.form {
         Form::Done { content } => ToolOutcome::Done(content),
         Form::Failed { kind, message, content } => {

@@ -1,8 +1,11 @@
 //! What a server answers, held against what it was asked.
 
+use std::fmt;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde::Deserialize;
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use toolcrib_search::Vector;
 
@@ -41,12 +44,36 @@ struct Item {
     embedding: Numbers,
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
 enum Numbers {
     /// Numbers of four bytes, the lowest first, in base64.
     Packed(String),
     Plain(Vec<f32>),
+}
+
+impl<'de> Deserialize<'de> for Numbers {
+    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = Numbers;
+
+            fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+                to.write_str("numbers, or a text in base64")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Numbers, E> {
+                Ok(Numbers::Packed(text.to_owned()))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Numbers, A::Error> {
+                let mut numbers = Vec::new();
+                while let Some(number) = items.next_element()? {
+                    numbers.push(number);
+                }
+                Ok(Numbers::Plain(numbers))
+            }
+        }
+        source.deserialize_any(Either)
+    }
 }
 
 /// The vectors of an answer in the order of the texts, with length 1.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 
 use super::folder::Fault;
 use super::plain::Normal;
@@ -134,8 +135,9 @@ fn hundred() -> usize {
 impl Tokenizer {
     /// Reads a `tokenizer.json` for a model that knows `known` tokens.
     pub(crate) fn read(text: &[u8], known: usize) -> Result<Self, Fault> {
-        let file: File =
-            serde_json::from_slice(text).map_err(|cause| Fault::broken(cause.to_string()))?;
+        // By a value: what is tried in several ways takes no number of a text.
+        let read = serde_json::from_slice::<Value>(text).and_then(serde_json::from_value);
+        let file: File = read.map_err(|cause| Fault::broken(cause.to_string()))?;
         let Model { kind, unk_token, continuing_subword_prefix, max_input_chars_per_word, vocab } =
             file.model;
         let (true, Vocabulary::Words(words)) =

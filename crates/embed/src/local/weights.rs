@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::folder::{Fault, Folder, FolderError, Parts};
 
@@ -99,8 +100,10 @@ impl<'f> Weights<'f> {
 }
 
 pub(crate) fn list_of(list: &[u8]) -> Result<HashMap<String, Tensor>, Fault> {
-    let list: HashMap<String, Entry> = serde_json::from_slice(list)
-        .map_err(|cause| Fault::broken(format!("its list of tensors is unreadable: {cause}")))?;
+    // By a value: what is tried in several ways takes no number of a text.
+    let read = serde_json::from_slice::<Value>(list).and_then(serde_json::from_value);
+    let list: HashMap<String, Entry> =
+        read.map_err(|cause| Fault::broken(format!("its list of tensors is unreadable: {cause}")))?;
     let tensors = list.into_iter().filter_map(|(name, entry)| match entry {
         Entry::Tensor(tensor) => Some((name, tensor)),
         Entry::Other(_) => None,

@@ -163,8 +163,8 @@ fn number(token: &str) -> Option<(Value, Option<Change>)> {
     let digits = without_separators(digits)?;
     let number = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
         Some(hex) if hex.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
-            let value = i64::from_str_radix(hex, 16).ok()?;
-            Number::from(if sign.is_empty() { value } else { -value })
+            let value = i128::from_str_radix(hex, 16).ok()?;
+            Number::from_i128(if sign.is_empty() { value } else { -value })?
         }
         Some(_) => return None,
         None => serde_json::from_str(&format!("{sign}{}", completed(&digits)?)).ok()?,

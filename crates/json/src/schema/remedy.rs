@@ -7,13 +7,14 @@
 
 use jsonschema::error::ValidationErrorKind as Kind;
 use jsonschema::{JsonType, JsonTypeSet, ValidationError};
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 use super::bounds::push_token;
 use super::coerce::{Alone, Coercion};
 use super::expected::type_set;
 use super::graph::unescape;
 use super::names::plain;
+use crate::number::{self, Decimal};
 
 /// A change at one place of a value.
 #[derive(Debug, Clone, PartialEq)]
@@ -126,10 +127,11 @@ fn of_types(value: &Value, types: JsonTypeSet, alone: Alone) -> Option<Value> {
         }
         Value::Number(number) => {
             if only(JsonType::String) {
-                return (alone == Alone::Yes).then(|| Value::from(number.to_string()));
+                let text = number::as_written(number).filter(|_| alone == Alone::Yes);
+                return text.map(Value::from);
             }
             if wanted.contains(JsonType::Integer)
-                && let Some(whole) = whole_number(number.as_f64()?)
+                && let Some(whole) = whole_number(number)
             {
                 return Some(whole);
             }
@@ -156,13 +158,12 @@ fn of_text(text: &str, types: JsonTypeSet) -> Option<Value> {
             if number.is_i64() || number.is_u64() {
                 return Some(Value::Number(number));
             }
-            let float = number.as_f64()?;
-            let is_exact = text.contains(['.', 'e', 'E']);
-            match whole_number(float).filter(|_| types.contains(JsonType::Integer)) {
-                Some(whole) if is_exact => Some(whole),
-                _ if is_exact && types.contains(JsonType::Number) => Some(Value::Number(number)),
-                _ => None,
+            if !text.contains(['.', 'e', 'E']) {
+                return None;
             }
+            let whole = whole_number(&number).filter(|_| types.contains(JsonType::Integer));
+            let is_any = types.contains(JsonType::Number);
+            whole.or_else(|| is_any.then_some(Value::Number(number)))
         }
         held @ Value::Object(_) if types.contains(JsonType::Object) => Some(held),
         held @ Value::Array(_) if types.contains(JsonType::Array) => Some(held),
@@ -170,13 +171,10 @@ fn of_text(text: &str, types: JsonTypeSet) -> Option<Value> {
     }
 }
 
-/// A float without a fraction as an integer, as far as floats are exact.
-fn whole_number(float: f64) -> Option<Value> {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    if float.fract() != 0.0 || float.abs() > EXACT {
-        return None;
-    }
-    format!("{float:.0}").parse::<i64>().ok().map(Value::from)
+/// A number without a fraction as an integer literal.
+fn whole_number(number: &Number) -> Option<Value> {
+    let whole = Decimal::of(number)?.whole()?;
+    Number::from_i128(whole).map(Value::Number)
 }
 
 /// The only admitted value that is alike but for case and blanks around, or whose JSON is the

@@ -9,6 +9,7 @@ use rmcp::model::{
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use toolcrib_core::{LogEntry, LogLevel, Progress};
+use toolcrib_json::number::guarded;
 
 use super::{Asked, Calls, End, MOST_QUESTIONS, NO_PROTOCOL, Slot};
 use crate::answer::Reply;
@@ -118,7 +119,7 @@ impl Calls {
             {
                 self.greeted(said.clone());
             }
-            return Some(match ServerResult::deserialize(result) {
+            return Some(match ServerResult::deserialize(guarded(result)) {
                 Ok(result) => ServerJsonRpcMessage::response(result, id),
                 Err(_) => unreadable(id),
             });
@@ -249,7 +250,7 @@ pub(super) fn as_sent(id: RequestId) -> RequestId {
 
 /// A message that the SDK reads itself.
 fn told(fields: Map<String, Value>) -> Option<ServerJsonRpcMessage> {
-    serde_json::from_value(Value::Object(fields)).ok()
+    serde_json::from_value(guarded(Value::Object(fields))).ok()
 }
 
 fn unreadable(id: RequestId) -> ServerJsonRpcMessage {

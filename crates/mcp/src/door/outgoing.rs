@@ -6,6 +6,7 @@ use rmcp::model::{
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
+use toolcrib_json::number::guarded;
 
 use super::client::Client;
 use super::line::Line;
@@ -98,7 +99,8 @@ pub(super) fn asks<T: DeserializeOwned>(
     }
     let id = line.id.to_string();
     let stand_in = room.whole.stand_in(&id, whole, true).ok_or_else(unsendable)?;
-    serde_json::from_value(with(empty(), stand_in)).map(Out::Complete).map_err(|_| unsendable())
+    let sent = guarded(with(empty(), stand_in));
+    serde_json::from_value(sent).map(Out::Complete).map_err(|_| unsendable())
 }
 
 /// Any result; `empty` is the least that the SDK takes for one.
@@ -114,7 +116,7 @@ pub(super) fn typed<T: Serialize + DeserializeOwned>(
     let id = line.id.to_string();
     let stand_in = room.whole.stand_in(&id, &result, line.client.is_modern);
     let sent = stand_in.map_or(result, |stand_in| with(empty(), stand_in));
-    serde_json::from_value(sent).map_err(|_| unsendable())
+    serde_json::from_value(guarded(sent)).map_err(|_| unsendable())
 }
 
 fn with(mut empty: Value, stand_in: Map<String, Value>) -> Value {
@@ -126,7 +128,7 @@ fn with(mut empty: Value, stand_in: Map<String, Value>) -> Value {
 
 /// The typed value, if it serialises to what it was made of.
 fn lossless<T: Serialize + DeserializeOwned>(whole: &Value) -> Option<T> {
-    let typed = T::deserialize(whole).ok()?;
+    let typed: T = serde_json::from_value(guarded(whole.clone())).ok()?;
     (serde_json::to_value(&typed).ok()? == *whole).then_some(typed)
 }
 

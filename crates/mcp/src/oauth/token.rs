@@ -1,6 +1,8 @@
 //! The three ways to a token: a code, a refresh token, our own credentials.
 
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use toolcrib_core::Secret;
 use url::Url;
 
@@ -36,7 +38,9 @@ fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D:
         Text(String),
         Other(serde::de::IgnoredAny),
     }
-    Ok(match Option::<Seconds>::deserialize(deserializer)? {
+    // By a value: what is tried in several ways takes no number of a text.
+    let said = Option::<Value>::deserialize(deserializer)?.unwrap_or_default();
+    Ok(match Option::<Seconds>::deserialize(said).map_err(D::Error::custom)? {
         Some(Seconds::Whole(seconds)) => Some(seconds),
         Some(Seconds::Text(text)) => text.trim().parse().ok(),
         Some(Seconds::Other(_)) | None => None,

@@ -64,7 +64,9 @@ impl Book {
             }
         }
         let kept = std::fs::read_to_string(files::head_of(path)).ok();
-        let kept: Option<Named> = kept.and_then(|text| serde_json::from_str(text.trim()).ok());
+        // By a value: of a flattened field a text could not be read.
+        let kept: Option<Value> = kept.and_then(|text| serde_json::from_str(text.trim()).ok());
+        let kept: Option<Named> = kept.and_then(|kept| serde_json::from_value(kept).ok());
         if kept.as_ref().is_some_and(|kept| kept.head.n > head.n) {
             return Err(Fault::Shortened(path.to_owned()));
         }

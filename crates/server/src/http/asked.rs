@@ -9,6 +9,7 @@ use percent_encoding::percent_decode_str;
 use serde::de::{DeserializeOwned, Error as _};
 use serde_json::Value;
 use toolcrib::auth::{Reach, Resource, needed, reach};
+use toolcrib::json::number::guarded;
 use toolcrib::{Caller, Crib, Trace, TraceState};
 
 use super::house::House;
@@ -81,7 +82,7 @@ pub(crate) fn of_object<T: DeserializeOwned>(value: Value) -> Result<T, serde_js
     if !value.is_object() {
         return Err(serde_json::Error::custom("it must be an object"));
     }
-    serde_json::from_value(value)
+    serde_json::from_value(guarded(value))
 }
 
 /// The query, with the names that the route knows and no others.

@@ -42,6 +42,7 @@ mod meaning;
 mod named;
 mod narrow;
 mod near;
+mod numbers;
 mod operations;
 mod oracle;
 mod places;

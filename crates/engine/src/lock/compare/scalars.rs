@@ -143,7 +143,7 @@ fn compare(left: &Number, right: &Number) -> Option<Ordering> {
     }
     match left.as_f64()?.partial_cmp(&right.as_f64()?)? {
         // As floats they may have become equal.
-        Ordering::Equal if left != right && (left.is_f64() != right.is_f64()) => {
+        Ordering::Equal if left != right => {
             let (left, right) = (Value::Number(left.clone()), Value::Number(right.clone()));
             canonical::same(&left, &right).then_some(Ordering::Equal)
         }
