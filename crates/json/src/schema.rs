@@ -8,6 +8,7 @@ mod expected;
 mod explain;
 mod explore;
 mod graph;
+mod held;
 mod keywords;
 mod names;
 mod pattern;

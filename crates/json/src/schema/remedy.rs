@@ -13,6 +13,7 @@ use super::bounds::push_token;
 use super::coerce::{Alone, Coercion};
 use super::expected::type_set;
 use super::graph::unescape;
+use super::held;
 use super::names::plain;
 use crate::number::{self, Decimal};
 
@@ -122,8 +123,7 @@ fn of_types(value: &Value, types: JsonTypeSet, alone: Alone) -> Option<Value> {
     let wanted = types.remove(JsonType::Null);
     match value {
         Value::String(text) => {
-            let held = of_text(text.trim(), wanted);
-            held.or_else(|| only(JsonType::Array).then(|| Value::from(vec![value.clone()])))
+            of_text(text.trim(), wanted).or_else(|| held::container(text, types, alone))
         }
         Value::Number(number) => {
             if only(JsonType::String) {
@@ -142,7 +142,7 @@ fn of_types(value: &Value, types: JsonTypeSet, alone: Alone) -> Option<Value> {
     }
 }
 
-/// The value of one of `types` that a text spells; nothing if it spells none.
+/// The truth or number of one of `types` that a text spells; nothing if it spells none.
 fn of_text(text: &str, types: JsonTypeSet) -> Option<Value> {
     let is_number = types.contains(JsonType::Integer) || types.contains(JsonType::Number);
     if types.contains(JsonType::Boolean) {
@@ -165,8 +165,6 @@ fn of_text(text: &str, types: JsonTypeSet) -> Option<Value> {
             let is_any = types.contains(JsonType::Number);
             whole.or_else(|| is_any.then_some(Value::Number(number)))
         }
-        held @ Value::Object(_) if types.contains(JsonType::Object) => Some(held),
-        held @ Value::Array(_) if types.contains(JsonType::Array) => Some(held),
         _ => None,
     }
 }

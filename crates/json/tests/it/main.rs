@@ -3,6 +3,7 @@
 mod repair;
 mod schema_bounds;
 mod schema_coercion;
+mod schema_containers;
 mod schema_errors;
 mod schema_property;
 mod schema_signature;
