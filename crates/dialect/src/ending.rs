@@ -61,13 +61,13 @@ impl Standing {
 pub(crate) fn cut(ending: &Ending, standing: Standing, arguments: &RawArguments) -> Option<String> {
     let half = |reason: &str| {
         format!(
-            "the reply was cut off{reason} and this call may not be whole, so it was not made: \
-             make it again, with shorter arguments if they are long"
+            "the reply was cut off{reason}, so that this may be a part of one, and nothing was \
+             done: make the call again, with shorter arguments if they are long"
         )
     };
     match (ending, standing.is_complete) {
         (Ending::Stopped(reason), _) => Some(format!(
-            "the reply was cut off{reason} and what is missing of it is not known, so none of its \
+            "the reply was cut off{reason}, nobody knows what is missing of it, and none of its \
              calls was made: make the call again if it is still wanted"
         )),
         (Ending::Whole | Ending::Short(_), Some(false)) => Some(half("")),

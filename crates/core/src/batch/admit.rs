@@ -67,14 +67,14 @@ fn failed(kind: ErrorKind, message: String) -> ToolOutcome {
 
 /// Step 1: arguments may be an object, a JSON string, empty or `null`.
 fn parse<'a>(plan: &'a Plan, call: &mut Call, bounds: &Bounds) -> Step<'a> {
+    if let Some(fault) = &call.fault {
+        return Step::Answered(failed(ErrorKind::InvalidCall, advice::no_call(fault)));
+    }
     let mut repairs = match relay::resolve(plan, call, bounds) {
         None => Vec::new(),
         Some(Ok(repairs)) => repairs,
         Some(Err(error)) => return Step::Answered(ToolOutcome::Failed(error)),
     };
-    if let Some(fault) = &call.fault {
-        return Step::Answered(failed(ErrorKind::InvalidCall, advice::no_call(fault)));
-    }
     let tool = plan.place(&call.name).and_then(|place| Some((place, plan.planned(place)?)));
     let signature = || tool.map_or_else(|| "{...}".to_owned(), |(_, tool)| signature(tool));
     let strict = tool.is_some_and(|(_, tool)| tool.listed.spec.validation == Validation::Strict);
