@@ -3,8 +3,8 @@
 use crate::lexicon::{Lead, Lexicon};
 use crate::lists;
 use crate::query::Way;
-use crate::stem::stem;
-use crate::words::{cased, sentences};
+use crate::short::short;
+use crate::words::{cased, sentences, stem_of};
 
 /// How many bytes of a question are read.
 const LONGEST: usize = 4096;
@@ -17,6 +17,11 @@ const MOST_CLAUSES: usize = 16;
 
 /// Words that the catalog has not and that are compared with those it has.
 const MOST_SLIPS: usize = 4;
+
+/// Words that the catalog has not and that are looked at for words in them, in a question of no
+/// more words than a name may have.
+const MOST_RUNS: usize = 4;
+const MOST_WORDS_OF_NAME: usize = 4;
 
 /// How many places in documents are read for one question; more would take milliseconds, and what
 /// is left out is what most documents have.
@@ -69,10 +74,12 @@ impl Asked {
     /// A question to a catalog with these words, each of which stands in so many `places`.
     pub(crate) fn of(lexicon: &Lexicon, places: &dyn Fn(u32) -> usize, text: &str) -> Self {
         let mut asked = Self::default();
-        let mut stemmed = String::new();
+        // In a long question a strange word is a value, or of another trade.
+        let is_brief = text.split_whitespace().nth(MOST_WORDS_OF_NAME).is_none();
+        let mut runs = if is_brief { 0 } else { MOST_RUNS };
         for sentence in sentences(beginning(text)) {
             asked.clause();
-            let mut is_first = true;
+            let (mut is_first, mut said) = (true, Vec::new());
             cased(sentence, |word, is_capital| {
                 if TURNS.contains(&word) {
                     asked.clause();
@@ -82,16 +89,26 @@ impl Asked {
                 let is_name = is_capital && !begins;
                 // Nor does a catalog have to know every script that people write.
                 let is_value = is_name || !word.is_ascii();
-                if !lists::is_silent(word) {
-                    stemmed.clear();
-                    stemmed.push_str(word);
-                    stem(&mut stemmed);
-                    asked.word(word, &stemmed, is_value);
+                if lists::is_silent(word) {
+                    return;
+                }
+                let mut stem = String::new();
+                stem_of(word, &mut stem);
+                let is_strange = !is_value && runs < MOST_RUNS && !lexicon.knows(&stem);
+                runs += usize::from(is_strange);
+                let parts = if is_strange { lexicon.parts(word) } else { Vec::new() };
+                if parts.is_empty() {
+                    asked.say(lexicon, word, (stem, is_value), &mut said);
+                }
+                for part in parts.into_iter().filter(|part| !lists::is_silent(part)) {
+                    let mut stem = String::new();
+                    stem_of(part, &mut stem);
+                    asked.say(lexicon, part, (stem, false), &mut said);
                 }
             });
         }
         asked.clauses.retain(|clause| !clause.is_empty());
-        asked.look_up(lexicon);
+        asked.look_up(lexicon, is_brief);
         asked.keep_within(places, lexicon);
         asked
     }
@@ -137,6 +154,24 @@ impl Asked {
         }
     }
 
+    /// Takes a word, and what it stands for together with those `said` before it.
+    fn say(
+        &mut self,
+        lexicon: &Lexicon,
+        written: &str,
+        (stem, is_value): (String, bool),
+        said: &mut Vec<String>,
+    ) {
+        self.word(written, &stem, is_value);
+        let before = said.iter().rev().map(String::as_str);
+        for short in short().ended_by(&stem, &before) {
+            if lexicon.known(short).is_some() {
+                self.word(short, short, false);
+            }
+        }
+        said.push(stem);
+    }
+
     fn word(&mut self, written: &str, stem: &str, is_value: bool) {
         let known = self.words.iter().position(|word| word.stem == stem);
         if known.is_none() && self.words.len() == MOST_WORDS {
@@ -157,11 +192,11 @@ impl Asked {
         }
     }
 
-    fn look_up(&mut self, lexicon: &Lexicon) {
+    fn look_up(&mut self, lexicon: &Lexicon, is_brief: bool) {
         let mut slips = 0;
         for word in &mut self.words {
             word.from = self.leads.len();
-            word.rarity = lexicon.leads(&word.stem, &mut self.leads);
+            word.rarity = lexicon.leads(&word.stem, is_brief, &mut self.leads);
             let is_unknown = word.from == self.leads.len() && !word.is_value;
             if is_unknown && slips < MOST_SLIPS {
                 slips += 1;

@@ -6,10 +6,12 @@ use crate::document::{Document, Field};
 use crate::facets::Shelves;
 use crate::flat::Lists;
 use crate::index::{Index, Posting};
+use crate::keys::Keys;
 use crate::lexicon::Lexicon;
 use crate::nearest::Names;
 use crate::needs::Needs;
 use crate::number::{place, real, small};
+use crate::short::short;
 use crate::words::stems;
 
 /// How much a word in each field weighs, and how much the length of the field counts against it.
@@ -60,6 +62,9 @@ struct Reader {
     needs: Needs,
     /// The words of the document that is being read, with their fields.
     now: Vec<(u32, u8)>,
+    /// Short forms that several of them together stand for.
+    implied: Vec<(u32, u8)>,
+    keys: Keys,
 }
 
 pub(crate) fn build<'a>(documents: impl IntoIterator<Item = Document<'a>>) -> Index {
@@ -74,12 +79,14 @@ pub(crate) fn build<'a>(documents: impl IntoIterator<Item = Document<'a>>) -> In
     names.finish();
     shelves.finish();
     let Postings { starts, all: postings, fields } = reader.postings();
-    let Reader { lexicon, mut briefs, mut contents, mut needs, .. } = reader;
+    let Reader { lexicon, mut briefs, mut contents, mut needs, mut keys, .. } = reader;
     briefs.finish();
     contents.finish();
     needs.finish();
+    keys.finish();
     Index {
         names,
+        keys,
         shelves,
         writes: writes.into(),
         lexicon,
@@ -95,6 +102,8 @@ pub(crate) fn build<'a>(documents: impl IntoIterator<Item = Document<'a>>) -> In
 impl Reader {
     fn read(&mut self, document: &Document<'_>) {
         self.now.clear();
+        self.implied.clear();
+        self.keys.push(document);
         self.texts(Field::Name, std::iter::once(&document.name).chain(&document.aliases));
         self.texts(Field::Summary, [&document.summary]);
         let mut brief: Vec<u32> = self.now.iter().map(|(term, _)| *term).collect();
@@ -118,12 +127,19 @@ impl Reader {
     fn texts<'a>(&mut self, field: Field, texts: impl IntoIterator<Item = &'a Cow<'a, str>>) {
         let number = u8::try_from(field.number()).unwrap_or_default();
         let from = self.now.len();
-        let (lexicon, now) = (&mut self.lexicon, &mut self.now);
+        let (lexicon, now, implied) = (&mut self.lexicon, &mut self.now, &mut self.implied);
         for text in texts {
+            let first = now.len();
             stems(text, |word, stem| {
-                if now.len() < from + MOST_WORDS {
-                    now.push((lexicon.number(stem, word), number));
+                if now.len() >= from + MOST_WORDS {
+                    return;
                 }
+                let own = now.get(first..).unwrap_or_default();
+                let before = own.iter().rev().map(|(term, _)| lexicon.stem(*term));
+                for short in short().ended_by(stem, &before) {
+                    implied.push((lexicon.number(short, short), number));
+                }
+                now.push((lexicon.number(stem, word), number));
             });
         }
     }
@@ -132,14 +148,18 @@ impl Reader {
     fn finish(&mut self) {
         let document = small(self.lengths.len());
         let mut lengths = [0_u16; 10];
+        for (_, field) in &self.now {
+            if let Some(length) = lengths.get_mut(usize::from(*field)) {
+                *length = length.saturating_add(1);
+            }
+        }
+        // They make no text longer.
+        self.now.append(&mut self.implied);
         self.now.sort_unstable();
         let words = self.now.chunk_by(|left, right| left.0 == right.0);
         self.contents.push(words.filter_map(|word| Some(word.first()?.0)));
         for same in self.now.chunk_by(|left, right| left == right) {
             let Some((term, field)) = same.first().copied() else { continue };
-            if let Some(length) = lengths.get_mut(usize::from(field)) {
-                *length = length.saturating_add(u16::try_from(same.len()).unwrap_or(u16::MAX));
-            }
             let times = u8::try_from(same.len()).unwrap_or(u8::MAX);
             self.seen.push(Seen { term, document, field, times });
         }

@@ -6,6 +6,7 @@ use crate::document::{Document, Field};
 use crate::facets::{Facets, Shelves};
 use crate::flat::Lists;
 use crate::fuse::Vectors;
+use crate::keys::Keys;
 use crate::lexicon::Lexicon;
 use crate::nearest::Names;
 use crate::needs::Needs;
@@ -18,6 +19,7 @@ use crate::{build, search};
 #[derive(Debug)]
 pub struct Index {
     pub(crate) names: Names,
+    pub(crate) keys: Keys,
     pub(crate) shelves: Shelves,
     /// Which documents may change something.
     pub(crate) writes: Box<[bool]>,

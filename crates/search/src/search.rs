@@ -2,12 +2,15 @@
 
 use crate::ask::Asked;
 use crate::confidence::{ENOUGH, confidence};
+use crate::document::Field;
 use crate::explain::{self, Leads};
 use crate::filter::Filter;
 use crate::fuse::{Nearness, Vectors, fuse};
 use crate::index::Index;
+use crate::keys::Named;
 use crate::needs::needs;
-use crate::query::{Abstained, Found, Hit, Query};
+use crate::number::place;
+use crate::query::{Abstained, Found, Hit, Match, Query, Way};
 use crate::scores::{Scored, best, better, scores};
 
 /// What a search goes by beside the question itself.
@@ -41,6 +44,11 @@ pub(crate) fn search(index: &Index, query: &Query<'_>, by: &By<'_>) -> Found {
         Some(vectors) => with_meaning(index, vectors, &scored, &lets),
         None => (scored, false),
     };
+    let named = index.keys.named(query.text, &index.lexicon);
+    let (ranked, is_named) = first_of_all(ranked, &named, &lets);
+    if is_named {
+        found.confidence = 1.0;
+    }
     if ranked.is_empty() {
         found.abstained = Some(nothing(index, &lets));
     } else if found.confidence < ENOUGH && !near {
@@ -50,8 +58,42 @@ pub(crate) fn search(index: &Index, query: &Query<'_>, by: &By<'_>) -> Found {
         let hits = best(ranked, query.limit);
         found.needs = needs(index, &hits, by.may);
         found.hits = explain::hits(index, &leads, &hits);
+        found.total = found.total.max(found.hits.len());
+        for hit in found.hits.iter_mut().filter(|hit| hit.matched.is_empty()) {
+            let how = named.iter().find(|(document, _)| place(*document) == hit.document);
+            hit.matched
+                .extend(how.map(|(_, how)| by_name(index, query.text, (hit.document, *how))));
+        }
     }
     found
+}
+
+/// Puts what the question names before all else, and tells whether there is any.
+fn first_of_all(
+    mut ranked: Vec<Scored>,
+    named: &[(u32, Named)],
+    lets: &dyn Fn(usize) -> bool,
+) -> (Vec<Scored>, bool) {
+    let mut is_named = false;
+    for (document, how) in named.iter().filter(|(document, _)| lets(place(*document))) {
+        is_named = true;
+        match ranked.iter_mut().find(|scored| scored.document == *document) {
+            Some(scored) => scored.score += how.worth(),
+            None => ranked.push(Scored { document: *document, score: how.worth() }),
+        }
+    }
+    (ranked, is_named)
+}
+
+/// How the question leads to a document whose name it is, where no word of it does.
+fn by_name(index: &Index, question: &str, (document, how): (usize, Named)) -> Match {
+    Match {
+        word: question.trim().to_lowercase(),
+        found: index.name(document).unwrap_or_default().to_owned(),
+        way: Way::Same,
+        fields: vec![Field::Name],
+        gain: how.worth(),
+    }
 }
 
 /// Words and meaning together, and whether something stands out by its meaning alone.

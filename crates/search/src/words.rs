@@ -1,6 +1,7 @@
 //! Texts as words: identifiers are split at case, underscores and digits.
 
 use crate::lists::is_silent;
+use crate::short::several;
 use crate::stem::stem;
 
 /// Words longer than this are cut: nobody means them as words.
@@ -18,9 +19,9 @@ pub(crate) fn cased(text: &str, mut each: impl FnMut(&str, bool)) {
     while let Some(letter) = letters.next() {
         let kind = Kind::of(letter);
         let next = letters.peek().map_or(Kind::Other, |next| Kind::of(*next));
-        // `HTTPServer` is `http server`: the last capital begins a word.
+        // `HTTPServer` is `http server`: the last capital begins a word. `URLs` is one word.
         let starts = match (before, kind) {
-            (Kind::Upper, Kind::Upper) => next == Kind::Lower,
+            (Kind::Upper, Kind::Upper) => next == Kind::Lower && !is_plural(letters.clone()),
             (Kind::Upper, Kind::Lower) => false,
             (Kind::Sign, Kind::Sign) => true,
             (before, kind) => before != kind,
@@ -40,6 +41,12 @@ pub(crate) fn cased(text: &str, mut each: impl FnMut(&str, bool)) {
     if !word.is_empty() {
         each(&word, is_capital);
     }
+}
+
+/// Whether what follows a capital is the `s` of several, and no word goes on behind it.
+fn is_plural(mut rest: impl Iterator<Item = char>) -> bool {
+    let is_mark = rest.next() == Some('s');
+    is_mark && rest.next().is_none_or(|letter| Kind::of(letter) != Kind::Lower)
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -73,7 +80,7 @@ impl Kind {
 }
 
 /// The letter without its accent, for what Western languages write.
-fn plain(letter: char) -> char {
+pub(crate) fn plain(letter: char) -> char {
     match letter {
         'à'..='å' | 'ā' | 'ă' | 'ą' => 'a',
         'ç' | 'ć' | 'č' => 'c',
@@ -90,17 +97,31 @@ fn plain(letter: char) -> char {
     }
 }
 
+/// Calls `each` with every word of a text, in small letters, in order.
+pub fn each(text: &str, mut each: impl FnMut(&str)) {
+    cased(text, |word, _| each(word));
+}
+
 /// Calls `each` with every word of a text that is no silent one, and its stem.
 pub fn stems(text: &str, mut each: impl FnMut(&str, &str)) {
     let mut stemmed = String::with_capacity(LONGEST);
     cased(text, |word, _| {
         if !is_silent(word) {
-            stemmed.clear();
-            stemmed.push_str(word);
-            stem(&mut stemmed);
+            stem_of(word, &mut stemmed);
             each(word, &stemmed);
         }
     });
+}
+
+/// Puts the stem of a word into `stemmed`.
+pub(crate) fn stem_of(word: &str, stemmed: &mut String) {
+    stemmed.clear();
+    if let Some(one) = several().get(word) {
+        stemmed.push_str(one);
+        return;
+    }
+    stemmed.push_str(word);
+    stem(stemmed);
 }
 
 /// The sentences of a text and the lines of a list, without those that have no letter.

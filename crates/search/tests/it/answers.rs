@@ -1,6 +1,6 @@
 //! What is found, and what is said of it.
 
-use toolcrib_search::{Abstained, Field, Index, Need, Query, Way, sentences};
+use toolcrib_search::{Abstained, Field, Index, Need, Query, Way, each_word, sentences};
 
 use crate::sample::{ask, documents, index, names, tool};
 
@@ -12,6 +12,130 @@ fn first(text: &str) -> String {
 fn a_tool_is_found_by_its_name_however_it_is_written() {
     for text in ["getWeatherForecast", "get_weather_forecast", "GET WEATHER FORECAST", "weather"] {
         assert_eq!(first(text), "getWeatherForecast", "{text}");
+    }
+}
+
+/// Tools of two sources, some of whose names hold each other's words.
+fn workshop() -> Index {
+    let named = |source: &str, prefix: &str, name: &'static str, summary: &str| {
+        let full = format!("{prefix}{name}");
+        let mut tool = tool(source, &full, summary, &["namespace"]);
+        tool.aliases = vec![name.into()];
+        tool
+    };
+    let cluster = |name, summary| named("cluster", "", name, summary);
+    let forge = |name, summary| named("forge", "forge__", name, summary);
+    Index::build([
+        cluster("listDeployments", "List the deployments, and the pods and logs of each."),
+        cluster("listNamespaces", "List namespaces with their pods."),
+        cluster("listPods", "List what runs."),
+        cluster("getPodLogs", "Read what a pod wrote."),
+        cluster("scaleDeployment", "Change how many replicas there are."),
+        cluster("describe-vm", "Tell of a virtual machine."),
+        forge("create_issue", "Open a new one in a repository."),
+        forge("list_issues", "Issues of a repository, also create dates."),
+        forge("search_issues", "Search issues and pull requests."),
+        forge("merge_pull_request", "Merge a pull request."),
+        forge("get_pull_request_diff", "Get the diff of a pull request."),
+        forge("list_dbs", "List the databases."),
+        forge("get_repository_configuration", "Read how a repository is set up."),
+        forge("list.env.vars", "List what programs are told."),
+    ])
+}
+
+#[test]
+fn an_exact_name_comes_first_in_any_case_with_any_signs_or_none() {
+    let index = workshop();
+    for document in 0..index.len() {
+        let name = index.name(document).unwrap();
+        let own = name.strip_prefix("forge__").unwrap_or(name);
+        let mut words = Vec::new();
+        each_word(own, |word| words.push(word.to_owned()));
+        for parted in ["", "_", "-", ".", " ", "/", "__", "::"] {
+            let written = words.join(parted);
+            let source = if own == name { "cluster" } else { "forge" };
+            for text in [
+                written.clone(),
+                written.to_uppercase(),
+                format!(" {written}\n"),
+                format!("{source}{parted}{written}"),
+                format!("{source}: {written}"),
+            ] {
+                let found = index.search(&Query { text: &text, limit: 3, ..Query::default() });
+                let first = found.hits.first().map(|hit| hit.document);
+                assert_eq!(first, Some(document), "{text} is {name}");
+                assert!(!found.hits[0].matched.is_empty() && found.abstained.is_none(), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_name_is_found_with_one_or_several_and_within_a_question() {
+    let index = workshop();
+    for (text, name) in [
+        ("listpod", "listPods"),
+        ("list pod", "listPods"),
+        ("getPodsLog", "getPodLogs"),
+        ("createissues", "forge__create_issue"),
+        ("create-issues", "forge__create_issue"),
+        ("scaledeployments", "scaleDeployment"),
+        ("describevms", "describe-vm"),
+        ("use getpodlogs for the web server", "getPodLogs"),
+        ("call SCALEDEPLOYMENT with 3", "scaleDeployment"),
+        ("please run mergepullrequest now", "forge__merge_pull_request"),
+    ] {
+        assert_eq!(names(&index, &ask(text)).first().map(String::as_str), Some(name), "{text}");
+    }
+    let hidden = index.search_within(&ask("listpods"), &|document| document != 2);
+    assert!(hidden.hits.iter().all(|hit| hit.document != 2), "what is hidden is not named");
+}
+
+#[test]
+fn short_forms_and_what_they_stand_for_lead_to_each_other() {
+    let index = workshop();
+    let pulls =
+        ["forge__get_pull_request_diff", "forge__merge_pull_request", "forge__search_issues"];
+    for (text, wanted) in [
+        ("PR", &pulls[..]),
+        ("PRs", &pulls[..]),
+        ("prs", &pulls[..]),
+        ("VM", &["describe-vm"]),
+        ("VMs", &["describe-vm"]),
+        ("virtual machines", &["describe-vm"]),
+        ("database", &["forge__list_dbs"]),
+        ("DB", &["forge__list_dbs"]),
+        ("repo config", &["forge__get_repository_configuration"]),
+        ("environment variables", &["forge__list.env.vars"]),
+    ] {
+        let found = index.search(&Query { text, limit: 3, ..Query::default() });
+        let found: Vec<_> = found.hits.iter().filter_map(|hit| index.name(hit.document)).collect();
+        let wanted: Vec<_> = wanted.iter().map(|name| name.trim_start_matches("forge__")).collect();
+        let mut first: Vec<_> = found
+            .iter()
+            .take(wanted.len())
+            .map(|name| name.trim_start_matches("forge__"))
+            .collect();
+        first.sort_unstable();
+        assert_eq!(first, wanted, "{text}: {found:?}");
+    }
+    let first = |text| names(&index, &ask(text)).first().cloned().unwrap_or_default();
+    assert_eq!(first("merge PR"), "forge__merge_pull_request");
+    assert_eq!(first("diff of the PR"), "forge__get_pull_request_diff");
+    let short = Index::build([
+        tool("a", "list_prs", "Those of a repo.", &[]),
+        tool("a", "k8s_apply", "Send a manifest.", &[]),
+        tool("a", "parse_url", "Take it apart.", &[]),
+        tool("a", "weather", "Rain or sun.", &[]),
+    ]);
+    for (text, name) in [
+        ("pull requests", "list_prs"),
+        ("kubernetes", "k8s_apply"),
+        ("K8s", "k8s_apply"),
+        ("URLs", "parse_url"),
+        ("repository", "list_prs"),
+    ] {
+        assert_eq!(names(&short, &ask(text)).first().map(String::as_str), Some(name), "{text}");
     }
 }
 
