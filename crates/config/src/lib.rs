@@ -13,6 +13,7 @@ mod check;
 mod config;
 mod desk;
 mod document;
+pub mod effects;
 mod embedder;
 mod findings;
 mod foreign;

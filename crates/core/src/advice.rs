@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::ledger::{LONGEST_KEY, ResultHandle};
-use crate::name::{ToolName, shown};
+use crate::name::{SourceId, ToolName, shown};
 use crate::outcome::Pending;
 use crate::plan::{Beside, Plan};
 use crate::ticket::TicketId;
@@ -29,6 +29,15 @@ pub(crate) fn pending(pending: &Pending) -> String {
          Do not call it again: go on with something else, or tell the user what you are waiting \
          for",
         pending.reason, pending.ticket
+    )
+}
+
+/// Why a call is asked about whose tool does not say what it does. A model reads it as well, which is
+/// why it says whose matter that is.
+pub(crate) fn undeclared(reason: &str, source: &SourceId) -> String {
+    format!(
+        "{reason}; the tool declares nothing of what it does, so the worst is assumed (for the \
+         person who decides alone: `toolcrib effects {source}` tells how not to be asked again)"
     )
 }
 

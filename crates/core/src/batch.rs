@@ -28,6 +28,7 @@ mod run_one;
 mod standing;
 mod tickets;
 mod turn;
+mod undeclared;
 mod verify;
 mod watch;
 mod within;

@@ -48,6 +48,11 @@ impl Hints {
         }
     }
 
+    /// Whether they say nothing of the effect, so that it is the protocol's default.
+    pub fn are_silent(self) -> bool {
+        self.read_only_hint.is_none() && self.destructive_hint.is_none()
+    }
+
     pub fn idempotent(self) -> bool {
         self.idempotent_hint == Some(true)
     }
@@ -65,5 +70,8 @@ mod tests {
         assert_eq!(hints(r#"{"destructiveHint":false}"#).effect(), Effect::Write);
         assert!(hints(r#"{"idempotentHint":true}"#).idempotent());
         assert!(!hints("{}").idempotent());
+        assert!(hints("{}").are_silent() && hints(r#"{"idempotentHint":true}"#).are_silent());
+        assert!(!hints(r#"{"readOnlyHint":false}"#).are_silent());
+        assert!(!hints(r#"{"destructiveHint":true}"#).are_silent());
     }
 }

@@ -142,7 +142,7 @@ impl ToolSpec {
             enabled: true,
             deprecated: false,
             builtin: Map::new(),
-            origin: Origin { source, name: None },
+            origin: Origin { source, name: None, undeclared: false },
             extra: Packed::default(),
         }
     }
@@ -278,4 +278,7 @@ pub struct Origin {
     /// Its name there, if it was renamed on the way.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub name: Option<String>,
+    /// It does not say what a call does, and nobody has said it since: the effect is the safe guess.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub undeclared: bool,
 }

@@ -133,7 +133,11 @@ fn spec(tool: Value, source: &SourceId, largest: usize) -> Result<(Taken, Vec<Mi
     spec.output = output.map(Packed::new);
     spec.idempotent = hints.idempotent() || spec.effect == Effect::Read;
     let renamed = legal.as_str() != name;
-    spec.origin = Origin { source: source.clone(), name: renamed.then(|| name.clone()) };
+    spec.origin = Origin {
+        source: source.clone(),
+        name: renamed.then(|| name.clone()),
+        undeclared: hints.are_silent(),
+    };
     let is_task = task::take_required(&mut fields);
     // Annotations, icons, `_meta`, `execution` and whatever comes yet.
     spec.extra = fields.into();

@@ -8,6 +8,7 @@ mod connect;
 mod cost;
 mod desk;
 mod doctor;
+mod effects;
 mod everywhere;
 mod form;
 mod host;
@@ -40,7 +41,7 @@ use clap::{CommandFactory, Parser};
 use serde_json::json;
 use toolcrib::config::LogSettings;
 
-use arguments::{AuditCommand, CONFIG, Cli, Command, RoomCommand};
+use arguments::{AuditCommand, CONFIG, Cli, Command, EffectsWords, RoomCommand};
 use output::Output;
 pub(crate) use output::escaped;
 use room::{Deed, Need, Room};
@@ -159,6 +160,7 @@ fn answer(cli: Cli, output: &Output) -> anyhow::Result<End> {
                 | RoomCommand::Why { .. }
                 | RoomCommand::Lock { .. }
                 | RoomCommand::Doctor { .. }
+                | RoomCommand::Effects(_)
                 | RoomCommand::Login { .. } => Deed::Look,
             };
             let Some(room) = Room::open(&global, output, (needed(&command), deed))? else {
@@ -175,7 +177,9 @@ fn answer(cli: Cli, output: &Output) -> anyhow::Result<End> {
 fn needed(command: &RoomCommand) -> Need<'_> {
     match command {
         RoomCommand::Call { name, .. } | RoomCommand::Show { name } => Need::Tool(name),
-        RoomCommand::Doctor { sources } => Need::Sources(sources),
+        RoomCommand::Doctor { sources } | RoomCommand::Effects(EffectsWords { sources, .. }) => {
+            Need::Sources(sources)
+        }
         RoomCommand::Tools(filter) | RoomCommand::Search { filter, .. } => {
             Need::Sources(filter.source.as_slice())
         }
@@ -202,6 +206,7 @@ fn within(room: &Room, output: &Output, command: RoomCommand) -> anyhow::Result<
         | RoomCommand::Why { .. }
         | RoomCommand::Run { .. }
         | RoomCommand::Lock { .. }
+        | RoomCommand::Effects(_)
         | RoomCommand::Login { .. } => false,
     };
     if !has_all {
@@ -226,6 +231,7 @@ fn within(room: &Room, output: &Output, command: RoomCommand) -> anyhow::Result<
         }
         RoomCommand::Lock { check, file } => lock::lock(room, output, file.as_deref(), check),
         RoomCommand::Doctor { .. } => doctor::doctor(room, output),
+        RoomCommand::Effects(words) => effects::effects(room, output, &words),
         RoomCommand::Login { source } => setup::login(room, output, &source),
     }
 }

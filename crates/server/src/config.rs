@@ -128,6 +128,48 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
     written.with_context(context)
 }
 
+/// Puts another text in the place of a file that a person wrote, if it still says what was read of
+/// it: whole or not at all, with the rights that it has, and behind the links that lead to it.
+pub(crate) fn replace(path: &Path, before: &str, after: &str) -> Result<()> {
+    let context = || format!("cannot write `{}`", path.display());
+    let place = std::fs::canonicalize(path).with_context(context)?;
+    let known = std::fs::metadata(&place).with_context(context)?;
+    if known.permissions().readonly() {
+        bail!("cannot write `{}`: it is read-only: permit that, or write it by hand", path.display());
+    }
+    let mut beside = place.as_os_str().to_owned();
+    beside.push(format!(".{}.new", std::process::id()));
+    let beside = PathBuf::from(beside);
+    let written = written_as(&beside, &known, after).with_context(context).and_then(|()| {
+        if file(&place)? != before {
+            bail!("`{}` was changed meanwhile: run the command again", path.display());
+        }
+        std::fs::rename(&beside, &place).with_context(context)
+    });
+    if written.is_err() {
+        // What is left of the attempt is of no use.
+        let _ = std::fs::remove_file(&beside);
+    }
+    written
+}
+
+/// A new file with the rights and the owner of another, on the disk.
+fn written_as(path: &Path, like: &std::fs::Metadata, text: &str) -> io::Result<()> {
+    use std::io::Write as _;
+    let mut file = File::options().write(true).create_new(true).open(path)?;
+    file.set_permissions(like.permissions())?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt as _, fchown};
+        let new = file.metadata()?;
+        if (new.uid(), new.gid()) != (like.uid(), like.gid()) {
+            fchown(&file, Some(like.uid()), Some(like.gid()))?;
+        }
+    }
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
+
 /// Where the references of a configuration lead.
 pub(crate) struct Outside;
 

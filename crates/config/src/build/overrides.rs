@@ -44,6 +44,7 @@ impl Override {
         set(&mut spec.traits.takes_control, self.takes_control);
         set(&mut spec.traits.companions, self.companions.clone());
         set(&mut spec.effect, self.effect);
+        spec.origin.undeclared &= self.effect.is_none();
         set(&mut spec.idempotent, self.idempotent);
         set(&mut spec.limits.timeout, self.timeout.map(Some));
         set(&mut spec.limits.max_result_bytes, self.max_result_bytes.map(Some));

@@ -9,6 +9,7 @@ mod any;
 mod api;
 mod build;
 mod desk;
+mod effects;
 mod embedder;
 mod examine;
 mod foreign;

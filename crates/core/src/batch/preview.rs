@@ -7,7 +7,7 @@ use futures_util::FutureExt;
 use tokio::time::timeout;
 use toolcrib_json::unseen::is_unseen;
 
-use super::Batch;
+use super::{Batch, undeclared};
 use crate::catalog::Listed;
 use crate::outcome::ToolError;
 use crate::tool::Arguments;
@@ -18,6 +18,20 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const LONGEST: usize = 1_000;
 /// Between what would be done and why it is asked about.
 const BETWEEN: &str = " \u{2014} ";
+
+/// What is asked about a call, which is to be asked about for that reason.
+///
+/// # Errors
+/// The call cannot succeed: what it names is not there.
+pub(super) async fn asked(
+    batch: &Batch,
+    tool: &Listed,
+    arguments: &Arguments,
+    reason: String,
+) -> Result<String, ToolError> {
+    let words = words(batch, tool, arguments).await?;
+    Ok(question(words, undeclared::told(batch, tool, arguments, reason).await))
+}
 
 /// The words of a call; `None` if its tool has none, or could not find them in time.
 ///

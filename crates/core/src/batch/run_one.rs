@@ -24,6 +24,7 @@ use crate::ledger::{Ending, Finish, LedgerError, OnceKey, Planned, ResultHandle}
 use crate::moment;
 use crate::outcome::{ErrorKind, Pending, ToolError, ToolOutcome};
 use crate::policy::{Intent, Verdict};
+use crate::spec::ToolSpec;
 use crate::ticket::{Parked, TicketId};
 use crate::tool::Arguments;
 use crate::witness::Ruling;
@@ -135,8 +136,8 @@ impl OneCall {
         };
         let verdict = match decided.strictest(floor) {
             Verdict::Ask(_) if approved => Verdict::Allow,
-            Verdict::Ask(reason) => match preview::words(&batch, tool, &arguments).await {
-                Ok(words) => Verdict::Ask(preview::question(words, reason)),
+            Verdict::Ask(reason) => match preview::asked(&batch, tool, &arguments, reason).await {
+                Ok(question) => Verdict::Ask(question),
                 Err(error) => return self.ended(ToolOutcome::Failed(error)),
             },
             verdict @ (Verdict::Allow | Verdict::Deny(_)) => verdict,
@@ -313,7 +314,10 @@ async fn decide(batch: &Batch, tool: &Listed, arguments: &Arguments) -> Verdict 
     if batch.plan.is_beside(tool) {
         return Verdict::Allow;
     }
-    let tool = batch.reading.as_ref().unwrap_or(&tool.spec);
+    decide_on(batch, batch.reading.as_ref().unwrap_or(&tool.spec), arguments).await
+}
+
+pub(super) async fn decide_on(batch: &Batch, tool: &ToolSpec, arguments: &Arguments) -> Verdict {
     let intent = Intent { caller: batch.plan.caller(), tool, arguments };
     let deciding = async { batch.gate.policy.decide(intent).await };
     let deciding = AssertUnwindSafe(deciding).catch_unwind();

@@ -1,6 +1,7 @@
 //! The words of the command line, with help that teaches.
 
 mod desk;
+mod effects;
 mod global;
 mod remote;
 
@@ -11,6 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub(super) use desk::DeskCommand;
+pub(super) use effects::EffectsWords;
 pub(super) use global::Global;
 pub(super) use remote::{
     AuditCommand, CallCommand, CallsWords, RemoteWords, SourceCommand, SourcesWords, TicketCommand,
@@ -330,6 +332,9 @@ Examples:
         /// Only these sources.
         sources: Vec<String>,
     },
+    /// List the tools that do not say what a call does, and say it for them.
+    #[command(after_help = effects::HELP)]
+    Effects(EffectsWords),
     /// Sign in to a source that asks for a person's permission.
     #[command(after_help = "Example: toolcrib login tracker")]
     Login {

@@ -40,14 +40,24 @@ pub(super) fn call(
             ToolOutcome::Pending(_) if finished.interrupted => {
                 output.note(&format!("\n`{name}` did not run: you interrupted it"));
             }
-            ToolOutcome::Pending(_) => output.note(&format!(
-                "`{name}` did not run: a person has to be asked, and nobody is there. \
-                 `--yes` approves the call beforehand"
-            )),
+            ToolOutcome::Pending(pending) => {
+                output.note(&format!(
+                    "`{name}` did not run: a person has to be asked, and nobody is there. \
+                     `--yes` approves the call beforehand"
+                ));
+                if is_undeclared(room, name) {
+                    output.note(&format!("It is asked about because {}", pending.reason));
+                }
+            }
             ToolOutcome::Failed(_) | ToolOutcome::Denied { .. } => output.note(&response.text()),
         }
     }
     Ok(if finished.interrupted { End::Interrupted } else { end_of([&response]) })
+}
+
+/// Whether a person is asked for want of a word of the tool.
+fn is_undeclared(room: &Room, name: &str) -> bool {
+    room.crib.catalog().get(name).is_some_and(|tool| tool.spec.origin.undeclared)
 }
 
 /// Where a call is made and, if need be, approved.

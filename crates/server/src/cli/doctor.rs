@@ -4,10 +4,11 @@ use anyhow::Result;
 use serde::Serialize;
 use serde_json::{Value, json};
 use toolcrib::catalog::SourceState;
+use toolcrib::config::effects::told_of_undeclared;
 use toolcrib::config::set_aside;
 use toolcrib::mcp::{Phase, Status};
 use toolcrib::openapi::{ApiReport, Proposed};
-use toolcrib::{Crib, Quarantined};
+use toolcrib::{Catalog, Crib, Quarantined};
 
 use super::End;
 use super::output::Output;
@@ -30,6 +31,8 @@ struct Diagnosis {
     error: Option<String>,
     /// What works all the same, but not as it should.
     findings: Vec<String>,
+    /// How many of its tools declare nothing of what a call does.
+    undeclared: usize,
     /// How many notes there are on what a document lost on its way; `detail` has them.
     notes: usize,
     /// The last lines of the child's standard error.
@@ -63,6 +66,7 @@ pub(super) fn doctor(room: &Room, output: &Output) -> Result<End> {
         show(output, &diagnoses)?;
         output.warn(&set_aside(&catalog, &room.profiles()));
         output.warn(&strangers);
+        output.warn(&told_of_undeclared(&catalog));
     }
     let failed = diagnoses.iter().any(|diagnosis| diagnosis.state == State::Failed);
     Ok(if failed { End::Failed } else { End::Done })
@@ -76,6 +80,7 @@ fn diagnose(room: &Room, source: &SourceState) -> Diagnosis {
         about: String::new(),
         error: source.error.clone(),
         findings: kept_out(&room.crib, &id),
+        undeclared: undeclared(&room.crib.catalog(), &id),
         notes: 0,
         stderr: Vec::new(),
         detail: Value::Null,
@@ -93,6 +98,11 @@ fn diagnose(room: &Room, source: &SourceState) -> Diagnosis {
         (None, _) | (Some(_), true) => State::Doubtful,
     };
     diagnosis
+}
+
+fn undeclared(catalog: &Catalog, source: &str) -> usize {
+    let of_source = catalog.tools().iter().map(|tool| &tool.spec.origin);
+    of_source.filter(|origin| origin.undeclared && origin.source.as_str() == source).count()
 }
 
 /// What the source has and no plan or list shows.

@@ -8,6 +8,7 @@ use anyhow::Result;
 use tokio::runtime::Builder;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use toolcrib::config::effects::told_of_undeclared;
 use toolcrib::config::{Live, Means, set_aside};
 use toolcrib::mcp::{Door, DoorSettings, wait_for_programs};
 use toolcrib::store::Store;
@@ -59,6 +60,7 @@ pub(super) fn mcp(global: &Global, output: &Output, file: Option<&PathBuf>) -> R
             }
         }
         output.warn(&set_aside(&live.crib().catalog(), &live.profiles()));
+        output.warn(&told_of_undeclared(&live.crib().catalog()));
         let (_wishes, wish) = watch::channel(meaning::wanted(&file.checked, output));
         let (crib, path) = (live.crib().clone(), file.path.clone());
         let meant = tokio::spawn(meaning::follow(crib, path, wish, output.clone()));

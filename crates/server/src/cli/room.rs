@@ -44,6 +44,8 @@ pub(super) struct Room {
     pub(super) sources: Sources,
     /// The file that they are made of, if there is one.
     pub(super) file: Option<Config>,
+    /// Where that stands.
+    pub(super) place: PathBuf,
     /// By profile, the sources that it names.
     pub(super) named: BTreeMap<String, BTreeSet<SourceId>>,
     /// The pin file that holds, whether or not it is there.
@@ -103,7 +105,8 @@ impl Room {
         });
         let file = is_there.then_some(checked);
         let caller = caller(global);
-        let room = Self { runtime, crib, caller, sources, file, named, lock, record };
+        let room =
+            Self { runtime, crib, caller, sources, file, place: path, named, lock, record };
         if is_started {
             return Ok(Some(room));
         }

@@ -81,6 +81,15 @@ pub(super) fn near(plan: &Plan, name: &str) -> String {
     near.map_or_else(|| ":".to_owned(), |near| format!("; did you mean `{near}`?"))
 }
 
+fn effect_of(spec: &ToolSpec) -> String {
+    let effect = spec.effect.as_str();
+    if !spec.origin.undeclared {
+        return effect.to_owned();
+    }
+    let source = &spec.origin.source;
+    format!("{effect} (assumed: it declares nothing; `toolcrib effects {source}` proposes)")
+}
+
 pub(super) fn show(room: &Room, output: &Output, name: &str) -> Result<End> {
     let plan = room.plain_plan()?;
     let Some(tool) = plan.get(name) else {
@@ -103,7 +112,7 @@ pub(super) fn show(room: &Room, output: &Output, name: &str) -> Result<End> {
     output.heading(&signature)?;
     output.text(&spec.description)?;
     let facts = [
-        ("effect", spec.effect.as_str().to_owned()),
+        ("effect", effect_of(spec)),
         ("repeatable", spec.harmless_to_repeat().to_string()),
         ("category", spec.category.clone().unwrap_or_default()),
         ("actions", spec.actions.join(", ")),

@@ -8,6 +8,7 @@
 
 mod chance;
 mod commands;
+mod effects;
 mod keep;
 mod load;
 mod manual;

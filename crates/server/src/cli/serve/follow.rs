@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 use toolcrib::catalog::SourceState;
+use toolcrib::config::effects::told_of_undeclared;
 use toolcrib::config::{Change, Config, EmbedderSettings, Live, Refused, set_aside};
 use toolcrib::{Redactor, Secret};
 
@@ -65,7 +66,7 @@ async fn follow_file((mut file, wishes): (Configuration, Wished), house: &House,
 
 async fn follow_rest(folder: Option<PathBuf>, house: &House, output: &Output) {
     let (mut states, mut faults) = (Vec::new(), Vec::new());
-    let (mut masked, mut aside) = (Masked::default(), Vec::new());
+    let (mut masked, mut aside, mut undeclared) = (Masked::default(), Vec::new(), Vec::new());
     loop {
         if let Some(folder) = &folder {
             let (known, problems) = keys::all(folder);
@@ -84,7 +85,13 @@ async fn follow_rest(folder: Option<PathBuf>, house: &House, output: &Output) {
         states = current;
         // Who lost a name is known when all had their chance.
         if house.started.load(Ordering::Relaxed) {
-            let told = set_aside(&house.live.crib().catalog(), &house.live.profiles());
+            let catalog = house.live.crib().catalog();
+            let told = told_of_undeclared(&catalog);
+            if told != undeclared {
+                output.warn(&told);
+                undeclared = told;
+            }
+            let told = set_aside(&catalog, &house.live.profiles());
             if told != aside {
                 output.warn(&told);
                 aside = told;
