@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use toolcrib_core::{BoxFuture, Caller, Effect, Fingerprint, Intent, Policy, ToolSpec, Verdict};
+use toolcrib_core::{
+    BoxFuture, Caller, Effect, Fingerprint, Intent, Leave, Policy, ToolSpec, Unlisted, Verdict,
+};
 
 use crate::scope::{Reach, of_profile, reach_by};
 
@@ -47,6 +49,10 @@ impl Policy for Scoped {
 
     fn singles_out(&self) -> bool {
         self.inner.singles_out()
+    }
+
+    fn leave(&self, caller: &Caller, unlisted: &Unlisted<'_>) -> Leave {
+        self.inner.leave(caller, unlisted)
     }
 
     fn version(&self) -> Option<Fingerprint> {

@@ -63,8 +63,8 @@ pub use ledger::{
     Planned, ResultHandle, Stands,
 };
 pub use library::{
-    About, CodeLibrary, Fields, Following, Held, Holdings, Inquiry, KeptOut, Kind, Library, Offer,
-    Refusal, Said, Stock, Stocked, Visitor,
+    About, Address, CodeLibrary, Fields, Following, Held, Holdings, Inquiry, KeptOut, Kind,
+    Library, Named, Offer, Refusal, Said, Stock, Stocked, Visitor,
 };
 pub use limits::CribLimits;
 pub use name::{InvalidName, LONGEST_NAME, SourceId, ToolName};
@@ -74,7 +74,7 @@ pub use plan::{
     Beside, ChoiceScope, Discovery, Exposure, Extra, Plan, PlanError, PlannedTool, Request,
     Showing, Shown, Warning, Why,
 };
-pub use policy::{AllowAll, AskBeforeDestroying, Intent, Policy, Verdict};
+pub use policy::{AllowAll, AskBeforeDestroying, Intent, Leave, Policy, Unlisted, Verdict};
 pub use redact::{Mask, Redactor, Secrets};
 pub use response::{Cited, Debug, Flag, Report, Response};
 pub use run::{Run, Turn};

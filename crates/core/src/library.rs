@@ -3,6 +3,7 @@
 //! Definitions, questions and answers are JSON in the shapes of the Model Context Protocol, since
 //! nobody here looks into them: fields that we do not know survive.
 
+mod address;
 mod code;
 mod consent;
 mod inquire;
@@ -22,7 +23,9 @@ use crate::BoxFuture;
 use crate::caller::Caller;
 use crate::context::CallContext;
 use crate::outcome::{ErrorKind, ToolError};
+use crate::policy::Leave;
 use crate::source::SourceError;
+pub use address::{Address, Named};
 pub use code::{CodeLibrary, Stocked};
 pub use stock::{Held, KeptOut, Kind, Offer, Stock};
 
@@ -64,6 +67,11 @@ pub trait Library: Send + Sync {
     /// had of it goes by names: it may be another name of what is kept out.
     fn is_open(&self) -> bool {
         false
+    }
+
+    /// How far an address may be asked for that it does not list.
+    fn leave(&self, _uri: &str, _address: &Address) -> Leave {
+        Leave::Any
     }
 
     /// Begins to tell of changes of one resource.

@@ -8,6 +8,7 @@ use crate::BoxFuture;
 use crate::caller::Caller;
 use crate::effect::Effect;
 use crate::fingerprint::Fingerprint;
+use crate::library::Address;
 use crate::spec::ToolSpec;
 use crate::tool::Arguments;
 
@@ -46,6 +47,31 @@ pub struct Intent<'a> {
     pub arguments: &'a Arguments,
 }
 
+/// A resource that no list of its source names.
+#[derive(Debug, Clone, Copy)]
+pub struct Unlisted<'a> {
+    /// What rules are asked about if it is read.
+    pub spec: &'a ToolSpec,
+    /// The same of its normal form.
+    pub normal: &'a ToolSpec,
+    /// How the names begin that the source's resources have in rules.
+    pub stem: &'a str,
+    pub address: &'a Address,
+}
+
+/// How far a resource may be asked for that no list names: it may be another spelling of one that
+/// is denied. The strictest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Leave {
+    Never,
+    /// Where a listed template is fitted by it.
+    Fitting,
+    /// A rule allows it by name.
+    Named,
+    /// No resource of its source is treated otherwise than another.
+    Any,
+}
+
 /// Decides for each tool and each call; what cannot be decided is `Deny`.
 ///
 /// The two methods must agree in one direction: a tool that `sees` hides is never asked about.
@@ -61,6 +87,17 @@ pub trait Policy: Send + Sync {
     /// one that is denied.
     fn singles_out(&self) -> bool {
         true
+    }
+
+    /// How far a resource may be asked for that no list names. What `decide` says of it holds beside
+    /// this.
+    fn leave(&self, caller: &Caller, unlisted: &Unlisted<'_>) -> Leave {
+        if !self.singles_out() {
+            return Leave::Any;
+        }
+        let is_told = unlisted.address.normal().is_some();
+        let is_seen = self.sees(caller, unlisted.normal);
+        if is_told && is_seen { Leave::Fitting } else { Leave::Never }
     }
 
     /// Which policy this is; another one tells another. Records name it, and as long as it is the
@@ -82,6 +119,10 @@ impl<P: Policy + ?Sized> Policy for Arc<P> {
 
     fn singles_out(&self) -> bool {
         (**self).singles_out()
+    }
+
+    fn leave(&self, caller: &Caller, unlisted: &Unlisted<'_>) -> Leave {
+        (**self).leave(caller, unlisted)
     }
 
     fn version(&self) -> Option<Fingerprint> {

@@ -34,6 +34,7 @@
 mod book;
 mod explanation;
 mod glob;
+mod leave;
 mod pattern;
 mod patterns;
 mod problem;
@@ -46,7 +47,9 @@ use std::ops::ControlFlow;
 
 use serde::Serialize;
 use toml::de::DeTable;
-use toolcrib_core::{BoxFuture, Caller, Fingerprint, Intent, Policy, ToolSpec, Verdict};
+use toolcrib_core::{
+    BoxFuture, Caller, Fingerprint, Intent, Leave, Policy, ToolSpec, Unlisted, Verdict,
+};
 
 use self::book::{Book, Entry};
 pub use self::explanation::{Explanation, Matched};
@@ -169,6 +172,14 @@ impl Policy for Rules {
 
     fn singles_out(&self) -> bool {
         self.book.singles_out()
+    }
+
+    fn leave(&self, caller: &Caller, unlisted: &Unlisted<'_>) -> Leave {
+        match self.book.leave(caller, unlisted) {
+            Leave::Any => Leave::Any,
+            _ if !self.sees(caller, unlisted.normal) => Leave::Never,
+            leave => leave,
+        }
     }
 
     fn version(&self) -> Option<Fingerprint> {

@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use toolcrib_core::{BoxFuture, Library, Source, SourceError, SourceId, Tool, Toolset};
+use toolcrib_core::{
+    Address, BoxFuture, Leave, Library, Named, Source, SourceError, SourceId, Tool, Toolset,
+};
 use toolcrib_engine::rules::Glob;
 
 use super::overrides::Override;
@@ -134,6 +136,27 @@ impl Fit {
     pub(super) fn wants(&self, name: &str) -> bool {
         let matches = |globs: &[Glob]| globs.iter().any(|glob| glob.matches(name));
         (self.include.is_empty() || matches(&self.include)) && !matches(&self.exclude)
+    }
+
+    /// How far a resource may be asked for that the source does not list: by another spelling of
+    /// what is left out it is not had.
+    pub(super) fn leave(&self, uri: &str, address: &Address) -> Leave {
+        let named = |globs: &[Glob]| {
+            globs.iter().map(|glob| Named::new(&glob.written())).collect::<Vec<_>>()
+        };
+        let (included, excluded) = (named(&self.include), named(&self.exclude));
+        let is_whole = included.is_empty() || included.iter().any(|glob| glob.is_of_all(""));
+        let mut parts = excluded.iter().filter(|glob| glob.may_be_address(""));
+        if is_whole && parts.next().is_none() {
+            return Leave::Any;
+        }
+        let is_out = excluded.iter().any(|glob| address.may_be("", glob));
+        let is_in = address.normal().is_some_and(|normal| self.wants(normal) && self.wants(uri));
+        match (is_out, is_in) {
+            (false, true) if is_whole => Leave::Fitting,
+            (false, true) => Leave::Named,
+            _ => Leave::Never,
+        }
     }
 
     /// Whose names begin so, if it is another source.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 use toolcrib_core::{
-    AskBeforeDestroying, BoxFuture, Caller, Fingerprint, Intent, Policy, SourceId, ToolSpec,
-    Verdict,
+    AskBeforeDestroying, BoxFuture, Caller, Fingerprint, Intent, Leave, Policy, SourceId, ToolSpec,
+    Unlisted, Verdict,
 };
 use toolcrib_engine::rules::Rules;
 
@@ -62,6 +62,11 @@ impl Policy for Strictest {
 
     fn singles_out(&self) -> bool {
         self.first.singles_out() || self.others.iter().any(Policy::singles_out)
+    }
+
+    fn leave(&self, caller: &Caller, unlisted: &Unlisted<'_>) -> Leave {
+        let others = self.others.iter().map(|other| other.leave(caller, unlisted));
+        others.fold(self.first.leave(caller, unlisted), Leave::min)
     }
 
     fn version(&self) -> Option<Fingerprint> {

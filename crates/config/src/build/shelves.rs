@@ -6,8 +6,8 @@ use std::sync::Arc;
 use futures_util::stream::unfold;
 use serde_json::Value;
 use toolcrib_core::{
-    About, BoxFuture, CallContext, ErrorKind, Fields, Following, Holdings, Inquiry, Kind, Library,
-    Mask, Refusal, Said, SourceError, ToolError, Visitor,
+    About, Address, BoxFuture, CallContext, ErrorKind, Fields, Following, Holdings, Inquiry, Kind,
+    Leave, Library, Mask, Refusal, Said, SourceError, ToolError, Visitor,
 };
 
 use super::fitted::Fit;
@@ -99,6 +99,10 @@ impl Library for FittedLibrary {
         self.fit.is_of_all() && self.library.is_open()
     }
 
+    fn leave(&self, uri: &str, address: &Address) -> Leave {
+        self.fit.leave(uri, address).min(self.library.leave(uri, address))
+    }
+
     fn answer<'a>(
         &'a self,
         inquiry: Inquiry,
@@ -185,6 +189,10 @@ impl Library for MaskedLibrary {
 
     fn is_open(&self) -> bool {
         self.library.is_open()
+    }
+
+    fn leave(&self, uri: &str, address: &Address) -> Leave {
+        self.library.leave(uri, address)
     }
 
     fn answer<'a>(

@@ -117,7 +117,23 @@ async fn prompts_and_addresses_are_had_as_tools_are() {
     let reference = |name: &str| json!({ "ref": { "type": "ref/prompt", "name": name } });
     let completed = ask(&crib, About::Completion, reference("a__ask")).await.unwrap();
     assert_eq!(completed, said(reference("ask")));
-    for gone in ["file:///closed/a", "file:///closed/b", "a__file:///open"] {
+    for gone in [
+        "file:///closed/a",
+        "file:///closed/b",
+        "a__file:///open",
+        // Other spellings of what is left out.
+        "FILE:///closed/a",
+        "file:///Closed/b",
+        "file://localhost/closed/b",
+        "file:/closed/b",
+        "file:////closed/b",
+        "file:///%63losed/b",
+        "file:///%2563losed/b",
+        "file:///closed%2fb",
+        "file:///else/../closed/b",
+        "file:///closed./b",
+        "file:///OPEN",
+    ] {
         assert!(ask(&crib, About::Resource, json!({ "uri": gone })).await.is_err(), "{gone}");
     }
     for gone in ["ask", "a__leave", "a__b__ask"] {

@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 use toolcrib_json::unseen::is_unseen;
 
 use super::stock::{Held, Kind, Offer, Stock};
-use super::{About, Fields, Inquiry, Refusal};
+use super::{About, Address, Fields, Inquiry, Refusal};
 use crate::caller::Caller;
 use crate::effect::Effect;
 use crate::name::{SourceId, ToolName};
 use crate::outcome::{ErrorKind, ToolError};
-use crate::policy::Policy;
+use crate::policy::{Leave, Policy, Unlisted};
 use crate::spec::ToolSpec;
 
 /// Where an inquiry goes.
@@ -108,12 +108,35 @@ impl Stock {
         let template = templates
             .find(|offer| offer.pattern.as_ref().is_some_and(|pattern| pattern.matches(uri)));
         // A server may have more than it lists; with several, nobody knows whose it is.
+        let fits = template.is_some();
         let from = template.map(|offer| &offer.from);
         let seen =
             |held: &Held| policy.sees(caller, &held.spec(Kind::Resource, uri, &Fields::new()));
         let from = from.or_else(|| self.sole("resources", seen));
-        let found = from.map(|held| Found::at(held, Kind::Resource, uri));
+        let least = if fits { Leave::Fitting } else { Leave::Named };
+        let found = from.filter(|held| self.leave((held, uri), caller, policy) >= least);
+        let found = found.map(|held| Found::at(held, Kind::Resource, uri));
         found.ok_or_else(|| no_resource(uri))
+    }
+
+    /// How far an address may be asked for that the library does not list.
+    fn leave(
+        &self,
+        (held, uri): (&Arc<Held>, &str),
+        caller: &Caller,
+        policy: &dyn Policy,
+    ) -> Leave {
+        let address = Address::new(uri);
+        let spec = |uri: &str| held.spec(Kind::Resource, uri, &Fields::new());
+        let normal = spec(address.normal().unwrap_or(uri));
+        let stem = &held.holdings.stem;
+        let unlisted = Unlisted { spec: &spec(uri), normal: &normal, stem, address: &address };
+        let leave = policy.leave(caller, &unlisted).min(held.library.leave(uri, &address));
+        if leave < Leave::Any && self.lists_like(&held.source, &address) {
+            // What is listed is asked for as it is listed.
+            return Leave::Never;
+        }
+        leave
     }
 
     /// The only library of those in sight whose server says that it can do this.

@@ -1,12 +1,12 @@
 //! The snapshot of all libraries: who offers what, each name and each address once.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
 use super::pattern::Pattern;
-use super::{Fields, Holdings, Library};
+use super::{Address, Fields, Holdings, Library};
 use crate::caller::Caller;
 use crate::effect::Effect;
 use crate::name::{SourceId, ToolName};
@@ -51,6 +51,8 @@ pub struct Offer {
     pub spec: Arc<ToolSpec>,
     pub definition: Arc<Fields>,
     pub(super) pattern: Option<Pattern>,
+    /// What a resource may be spelled like, once somebody wants to know.
+    address: OnceLock<Address>,
     pub(super) from: Arc<Held>,
 }
 
@@ -161,12 +163,22 @@ impl Stock {
             spec: Arc::new(spec),
             definition: Arc::clone(definition),
             pattern,
+            address: OnceLock::new(),
             from: Arc::clone(from),
         });
     }
 
     pub(super) fn get(&self, kind: Kind, key: &str) -> Option<&Offer> {
         self.offers.get(*self.index.get(&(kind, key.to_owned()))?)
+    }
+
+    /// Whether a source lists a resource that may be the same under another spelling.
+    pub(super) fn lists_like(&self, source: &SourceId, address: &Address) -> bool {
+        let mut own = self.all(Kind::Resource).filter(|offer| offer.from.source == *source);
+        own.any(|offer| {
+            let uri = || text(&offer.definition, Kind::Resource.key()).unwrap_or_default();
+            offer.address.get_or_init(|| Address::new(&uri())).is_like(address)
+        })
     }
 
     /// All of a kind, in the order of the sources.

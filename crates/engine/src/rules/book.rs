@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 
-use toolcrib_core::{Caller, Effect, ToolSpec};
+use toolcrib_core::{Caller, Effect, Leave, Named, ToolSpec, Unlisted};
 
 use super::Ruling;
 use super::glob::Glob;
+use super::leave;
 use super::pattern::{Field, Term};
 
 /// One pattern of one rule.
@@ -47,6 +48,8 @@ pub(super) struct Book {
     prefixes: BTreeMap<usize, Index>,
     suffixes: BTreeMap<usize, Index>,
     rest: Vec<usize>,
+    /// By the place of an entry, what its names mean for addresses under any spelling.
+    named: Vec<Box<[Named]>>,
 }
 
 impl Book {
@@ -55,12 +58,23 @@ impl Book {
         for (place, entry) in entries.iter().enumerate() {
             book.home(&entry.terms).push(place);
         }
+        let names = |entry: &Entry| {
+            let terms = entry.terms.iter().filter(|term| term.field == Field::Name);
+            terms.map(|term| Named::new(&term.glob.written())).collect()
+        };
+        book.named = entries.iter().map(names).collect();
         book.entries = entries;
         book
     }
 
     pub(super) fn singles_out(&self) -> bool {
         self.entries.iter().any(Entry::singles_out)
+    }
+
+    /// How far they let a resource be asked for that no list names.
+    pub(super) fn leave(&self, caller: &Caller, unlisted: &Unlisted<'_>) -> Leave {
+        let entries = self.entries.iter().zip(&self.named);
+        leave::of(entries.map(|(entry, named)| (entry, &**named)), caller, unlisted)
     }
 
     fn home(&mut self, terms: &[Term]) -> &mut Vec<usize> {

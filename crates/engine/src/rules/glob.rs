@@ -27,6 +27,16 @@ impl Glob {
         }
     }
 
+    /// As it was written.
+    pub fn written(&self) -> String {
+        match self {
+            Self::Exact(exact) => exact.to_string(),
+            Self::Wild { prefix, middle, suffix } => {
+                format!("{prefix}{}{suffix}", middle.iter().collect::<String>())
+            }
+        }
+    }
+
     /// Whether it is `*`.
     pub(super) fn is_any(&self) -> bool {
         *self == Self::new("*")

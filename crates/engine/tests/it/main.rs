@@ -28,7 +28,9 @@ mod previews;
 mod questions;
 mod reading;
 mod resent;
+
 mod rules;
+mod spellings;
 mod tickets;
 mod tickets_expiry;
 mod times;

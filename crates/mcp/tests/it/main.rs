@@ -22,5 +22,6 @@ mod over_http;
 mod peers;
 mod questions;
 mod sharing;
+mod spellings;
 mod support;
 mod tasks;
