@@ -105,6 +105,35 @@ pub(crate) fn unknown_tool(
     format!("there is no tool `{name}`.{meant}{there}")
 }
 
+/// `source`: which one begins so, if the caller may know of it.
+pub fn starting(name: &str, source: Option<&SourceId>) -> String {
+    let name = shown(name);
+    let who = source.map_or_else(
+        || "some sources are still starting".to_owned(),
+        |source| format!("the source `{source}` is still starting"),
+    );
+    format!(
+        "not run (source_starting): there is no tool `{name}` yet, and {who}. Make the same call \
+         again in a moment"
+    )
+}
+
+/// `why`: in words that a model may read.
+pub fn away(name: &str, source: &SourceId, why: &str) -> String {
+    let name = shown(name);
+    format!(
+        "not run: there is no tool `{name}` now, and the source `{source}`, which may have it, gives \
+         no tools: {why}. Try again later, or tell the user"
+    )
+}
+
+/// Of what is no tool.
+pub fn starting_beside() -> String {
+    "nothing was read (source_starting): it is not there yet, and some sources are still starting. \
+     Ask again in a moment"
+        .to_owned()
+}
+
 /// Names that an error lists at the most.
 const SHOWN: usize = 20;
 

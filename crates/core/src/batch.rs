@@ -44,9 +44,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call::{Call, CallKey};
 use crate::caller::Caller;
+use crate::catalog::Catalog;
 use crate::host::{Host, Unheard};
 use crate::ledger::{Ledger, OnceKey};
 use crate::limits::CribLimits;
+use crate::outcome::ToolError;
 use crate::plan::Plan;
 use crate::policy::Policy;
 use crate::response::Report;
@@ -98,6 +100,9 @@ struct Marks {
 /// Calls that are listened to after they were given up, at the most.
 const MOST_LATE: usize = 1_024;
 
+/// Tells why a tool is not in a snapshot that may be there soon, for a caller and the name of it.
+pub type Missing = Arc<dyn Fn(&Caller, &str, &Catalog) -> Option<ToolError> + Send + Sync>;
+
 /// What a host may add to a batch.
 #[derive(Clone, Default)]
 pub struct BatchOptions {
@@ -115,6 +120,8 @@ pub struct BatchOptions {
     pub mark: Option<Arc<str>>,
     /// Under which the host began the batch as a whole.
     pub key: Option<OnceKey>,
+    /// Why a tool may be missing that is not among those of the plan; `None`: there is none.
+    pub missing: Option<Missing>,
     /// Who decides about a ticket in place of its own caller, for the record.
     pub decider: Option<Arc<Caller>>,
 }
@@ -214,7 +221,9 @@ impl Executor {
         let most = self.0.limits.max_calls;
         let max_calls = plan.max_calls().map_or(most, |asked| asked.min(most));
         let bounds = &self.0.limits.arguments;
-        let admitted = AssertUnwindSafe(|| admit::admit(plan, &mut calls, max_calls, bounds));
+        let missing = options.missing.as_ref();
+        let admitted =
+            AssertUnwindSafe(|| admit::admit(plan, &mut calls, (max_calls, bounds), missing));
         let Ok(slots) = std::panic::catch_unwind(admitted) else {
             return answer::broken(calls);
         };

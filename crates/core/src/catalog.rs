@@ -33,6 +33,8 @@ pub struct Catalog {
     memo: Arc<Memo>,
     /// What was decided for those who come again.
     again: Again,
+    /// Sources that had not had their first chance when it was put together.
+    starting: Box<[SourceId]>,
 }
 
 /// A tool of the catalog with all that is computed once.
@@ -132,6 +134,8 @@ pub struct Assembly<'a> {
     pub settled: bool,
     /// Sources that have no list now and may have one soon: their names wait for them.
     pub awaited: &'a [SourceId],
+    /// Those of them that have not had their first chance.
+    pub starting: &'a [SourceId],
     /// May keep a tool out (pins).
     pub judge: &'a dyn Fn(&ToolSpec, Fingerprint) -> Option<Quarantine>,
     pub bounds: &'a CatalogBounds,
@@ -159,11 +163,18 @@ impl Catalog {
             loaded: self.loaded,
             memo: Arc::clone(&self.memo),
             again: Again::default(),
+            starting: self.starting.clone(),
         };
         let place = u32::try_from(catalog.tools.len()).ok()?;
         catalog.index.insert(listed.spec.name.clone(), place);
         catalog.tools.push(listed);
         Some(catalog)
+    }
+
+    /// Sources that had not had their first chance when it was put together: a name that is not
+    /// here may be one of theirs.
+    pub fn starting(&self) -> &[SourceId] {
+        &self.starting
     }
 
     pub(crate) fn again(&self) -> &Again {
@@ -238,7 +249,8 @@ impl Catalog {
 impl<'a> Assembly<'a> {
     /// Of shelves that nobody else has a part in.
     pub fn alone(previous: &'a Catalog, bounds: &'a CatalogBounds) -> Self {
-        Self { previous, settled: false, awaited: &[], judge: &|_, _| None, bounds }
+        let judge = &|_: &ToolSpec, _: Fingerprint| None;
+        Self { previous, settled: false, awaited: &[], starting: &[], judge, bounds }
     }
 
     /// Builds a snapshot in the order of the shelves. Where two of them hold one name, it stays
@@ -267,6 +279,7 @@ impl<'a> Assembly<'a> {
             }
         }
         catalog.loaded = catalog.tools.len();
+        catalog.starting = self.starting.into();
         let kept_out = owners.into_iter().filter(|(name, _)| catalog.get(name.as_str()).is_none());
         catalog.reserved = kept_out.map(|(name, source)| (name.clone(), source.clone())).collect();
         catalog

@@ -9,7 +9,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
-mod advice;
+pub mod advice;
 pub mod approval;
 mod batch;
 mod calendar;
@@ -48,7 +48,7 @@ mod trace;
 mod verify;
 mod witness;
 
-pub use batch::{BatchOptions, Executor, Redemption};
+pub use batch::{BatchOptions, Executor, Missing, Redemption};
 pub use call::{Call, CallKey, RawArguments, Wire};
 pub use caller::Caller;
 pub use catalog::{Assembly, Catalog, CatalogBounds, Listed, Quarantine, Quarantined, Shelf};

@@ -77,6 +77,8 @@ pub enum ErrorKind {
     InvalidArguments,
     /// No such tool for this caller; a tool that is denied answers the same.
     UnknownTool,
+    /// Nothing was sent: no tool of this name is there yet, and some sources are still starting.
+    SourceStarting,
     /// The tool is there but not loaded yet.
     NotLoaded,
     /// More calls than the limit.
@@ -111,6 +113,7 @@ impl ErrorKind {
             Self::InvalidCall => "invalid_call",
             Self::InvalidArguments => "invalid_arguments",
             Self::UnknownTool => "unknown_tool",
+            Self::SourceStarting => "source_starting",
             Self::NotLoaded => "not_loaded",
             Self::OverLimit => "over_limit",
             Self::ControlConflict => "control_conflict",
@@ -130,12 +133,19 @@ impl ErrorKind {
 
     /// Whether the fault may pass by itself.
     pub fn passes(self) -> bool {
-        matches!(self, Self::Busy | Self::Unavailable | Self::Network | Self::RateLimited)
+        matches!(
+            self,
+            Self::SourceStarting
+                | Self::Busy
+                | Self::Unavailable
+                | Self::Network
+                | Self::RateLimited
+        )
     }
 
     /// Whether the call certainly had no effect, because it never left.
     pub fn never_sent(self) -> bool {
-        matches!(self, Self::Busy | Self::Unavailable)
+        matches!(self, Self::SourceStarting | Self::Busy | Self::Unavailable)
     }
 }
 

@@ -18,11 +18,13 @@ pub use request::{ChoiceScope, Request};
 pub use showing::{Beside, Discovery, Extra, Showing, Shown};
 pub use standing::{Because, Exposure, Out, Standing, Why};
 
+use crate::batch::Missing;
 use crate::call::RawArguments;
 use crate::caller::Caller;
 use crate::catalog::{Catalog, Listed};
 use crate::memo::Memo;
 use crate::name::ToolName;
+use crate::outcome::ToolError;
 use crate::policy::Policy;
 use crate::run::Run;
 use showing::Plainly;
@@ -130,6 +132,14 @@ impl Plan {
     /// A visible tool by its name; what is not visible is not there.
     pub fn get(&self, name: &str) -> Option<PlannedTool<'_>> {
         self.planned(self.place(name)?)
+    }
+
+    /// Why a tool is not there whose name its snapshot does not know.
+    pub fn missing(&self, name: &str, why: &Missing) -> Option<ToolError> {
+        if self.place(name).is_some() {
+            return None;
+        }
+        why(self.caller(), name, &self.catalog)
     }
 
     pub(crate) fn place(&self, name: &str) -> Option<u32> {

@@ -12,6 +12,7 @@ use crate::call::Wire;
 use crate::caller::Caller;
 use crate::fingerprint::Fingerprint;
 use crate::name::{SourceId, ToolName};
+use crate::outcome::ErrorKind;
 use crate::tool::Arguments;
 
 /// The name of a ticket. It is ours and not the call's id: that one comes from the model.
@@ -126,6 +127,9 @@ pub enum TicketError {
     /// The ticket is as good as before.
     #[error("the answer does not fit: {0}")]
     Unfit(String),
+    /// The ticket is as good as before.
+    #[error("the call cannot run now, and its ticket is kept: {told}")]
+    Away { kind: ErrorKind, told: String },
     #[error("nothing is asked under this ticket but whether the call may run: approve or deny it")]
     NoQuestion,
     #[error("the ledger cannot be read now: try again")]

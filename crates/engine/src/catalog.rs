@@ -66,7 +66,7 @@ impl Publisher {
     ) -> Arc<Self> {
         let kept = |(id, source, deadline)| Arc::new(Kept::new(id, source, deadline));
         let sources: Vec<_> = sources.into_iter().map(kept).collect();
-        Arc::new(Self {
+        let publisher = Arc::new(Self {
             whole: Arc::default(),
             sources: ArcSwap::from_pointee(sources),
             judge,
@@ -75,7 +75,10 @@ impl Publisher {
             changes: watch::Sender::new(()),
             prompts: watch::Sender::new(()),
             resources: watch::Sender::new(()),
-        })
+        });
+        // So that whoever comes before the start is told that it is to come.
+        publisher.publish(false);
+        publisher
     }
 
     /// Resolves when a snapshot after this moment says something else: another tool, another spec,
@@ -134,6 +137,7 @@ impl Publisher {
         if let Some(library) = &source.library {
             library.load().await;
             self.publish(false);
+            library.had_its_chance();
         }
     }
 
@@ -251,6 +255,14 @@ impl Publisher {
     /// Those that have no list, and never had one.
     pub fn absent(&self) -> Vec<Absent> {
         self.sources.load().iter().filter_map(|source| source.absent()).collect()
+    }
+
+    /// Whether what one of these sources has beside tools was never asked for to the end.
+    pub fn is_stocking(&self, is_wanted: impl Fn(&SourceId) -> bool) -> bool {
+        let sources = self.sources.load();
+        let starts =
+            |source: &Arc<Kept>| source.library.as_ref().is_some_and(holdings::Kept::is_starting);
+        sources.iter().any(|source| is_wanted(&source.id) && starts(source))
     }
 
     /// Puts the lists of now together; `settle` ends the start.

@@ -2,6 +2,7 @@
 
 mod builder;
 mod sole;
+mod starting;
 mod tools;
 
 use std::collections::BTreeSet;
@@ -11,7 +12,7 @@ use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption, Guard};
 use toolcrib_core::{
-    BatchOptions, BoxFuture, Call, Caller, Catalog, Conflict, Content, CribLimits, Decision,
+    About, BatchOptions, BoxFuture, Call, Caller, Catalog, Conflict, Content, CribLimits, Decision,
     Discovery, Executor, Fields, Following, Inquiry, LedgerError, OpenTickets, Parked, Plan,
     PlanError, Policy, Redemption, Report, Request, Response, ResultHandle, Run, SourceId, Stock,
     TicketError, TicketId, Tool, ToolError, Toolset, Visitor,
@@ -131,6 +132,7 @@ impl Crib {
         inquiry: Inquiry,
         options: BatchOptions,
     ) -> Result<Fields, ToolError> {
+        self.may_come(visitor, &inquiry)?;
         let now = || (self.executor(), self.stock(), self.open());
         Executor::inquire(now, visitor, inquiry, options).await
     }
@@ -142,6 +144,8 @@ impl Crib {
         uri: String,
         options: BatchOptions,
     ) -> Result<Following, ToolError> {
+        let params = Fields::from_iter([("uri".to_owned(), uri.as_str().into())]);
+        self.may_come(visitor, &Inquiry { about: About::Resource, params })?;
         self.executor().follow(&self.stock(), visitor, uri, options).await
     }
 
@@ -237,6 +241,7 @@ impl Crib {
     /// The same with cancellation and progress.
     pub async fn run_with(&self, plan: &Plan, calls: Vec<Call>, options: BatchOptions) -> Report {
         let before = self.own.as_ref().map(|own| own.uses(plan.caller()));
+        let options = BatchOptions { missing: Some(self.desk.missing()), ..options };
         let report = self.executor().run_with(plan, calls, options).await;
         if let Some((own, before)) = self.own.as_ref().zip(before) {
             own.hear(plan.caller(), before, &report.responses);
@@ -302,6 +307,8 @@ impl Crib {
         let caller = redemption.caller;
         let before = self.own.as_ref().map(|own| own.uses(caller));
         let catalog = self.holding(caller, redemption.ticket).await;
+        let mut redemption = redemption;
+        redemption.options.missing = Some(self.desk.missing());
         let response = self.executor().redeem(&catalog, redemption).await?;
         if let Some((own, before)) = self.own.as_ref().zip(before) {
             own.hear(caller, before, std::slice::from_ref(&response));
@@ -365,7 +372,8 @@ impl Crib {
         let (shows, means) = (Arc::clone(&showcase), Arc::clone(&meaning));
         let sources = tools.clone();
         let absent = move || sources.absent();
-        let desk = Desk::new(Arc::clone(&executor), shows, means, (catalog, absent));
+        let missing = starting::missing(tools.clone(), Arc::clone(&executor));
+        let desk = Desk::new(Arc::clone(&executor), shows, means, (catalog, absent, missing));
         let shown_as = Arc::new(AtomicU64::new(number()));
         Self { tools, executor, own, showcase, shown_as, desk, weighs, meaning }
     }

@@ -27,6 +27,7 @@ use toolcrib_core::{
 
 use crate::rules::Patterns;
 pub use away::Away;
+pub(crate) use away::owner_away;
 pub(crate) use discover::aside;
 pub(crate) use find::find_by;
 pub use find::{Finding, Findings, Need, Search, find};

@@ -232,7 +232,7 @@ pub(crate) fn ending(ending: &str, kind: Option<&str>) -> Option<Ending> {
     }
 }
 
-const KINDS: [ErrorKind; 17] = [
+const KINDS: [ErrorKind; 18] = [
     ErrorKind::InvalidCall,
     ErrorKind::InvalidArguments,
     ErrorKind::UnknownTool,
@@ -250,6 +250,7 @@ const KINDS: [ErrorKind; 17] = [
     ErrorKind::Tool,
     ErrorKind::Internal,
     ErrorKind::DuplicateOfUnknown,
+    ErrorKind::SourceStarting,
 ];
 
 #[cfg(test)]
@@ -279,6 +280,7 @@ mod tests {
                 ErrorKind::Tool => 14,
                 ErrorKind::Internal => 15,
                 ErrorKind::DuplicateOfUnknown => 16,
+                ErrorKind::SourceStarting => 17,
             };
             assert_eq!(KINDS[place], kind);
         }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use toolcrib_json::repair::{Bounds, Read, Unreadable};
 use toolcrib_json::schema;
 
-use super::relay;
+use super::{Missing, relay};
 use crate::advice;
 use crate::call::{Call, RawArguments};
 use crate::canonical;
@@ -47,18 +47,18 @@ enum Step<'a> {
 /// A visible tool with its place in the catalog.
 type Found<'a> = (u32, PlannedTool<'a>);
 
-/// `bounds`: of arguments that come as text.
+/// `bounds`: of arguments that come as text. `missing`: why a tool may not be there yet.
 pub(super) fn admit(
     plan: &Plan,
     calls: &mut [Call],
-    max_calls: usize,
-    bounds: &Bounds,
+    (max_calls, bounds): (usize, &Bounds),
+    missing: Option<&Missing>,
 ) -> Vec<Slot> {
     let mut steps: Vec<_> = calls.iter_mut().map(|call| parse(plan, call, bounds)).collect();
     dedupe(calls, &mut steps);
     cap(&mut steps, max_calls);
     guard_control(&mut steps);
-    calls.iter().zip(steps).map(|(call, step)| look_up(plan, call, step)).collect()
+    calls.iter().zip(steps).map(|(call, step)| look_up(plan, call, step, missing)).collect()
 }
 
 fn failed(kind: ErrorKind, message: String) -> ToolOutcome {
@@ -222,7 +222,7 @@ impl<'a> Step<'a> {
 }
 
 /// Step 5: look up in the pinned plan, then validate.
-fn look_up(plan: &Plan, call: &Call, step: Step<'_>) -> Slot {
+fn look_up(plan: &Plan, call: &Call, step: Step<'_>, missing: Option<&Missing>) -> Slot {
     let (tool, arguments, repairs) = match step {
         Step::Answered(outcome) => {
             return Slot::Answered { outcome, repairs: Vec::new() };
@@ -231,6 +231,9 @@ fn look_up(plan: &Plan, call: &Call, step: Step<'_>) -> Slot {
         Step::Parsed { tool, arguments, repairs } => (tool, arguments, repairs),
     };
     let Some((place, tool)) = tool else {
+        if let Some(error) = missing.and_then(|why| plan.missing(&call.name, why)) {
+            return Slot::Answered { outcome: ToolOutcome::Failed(error), repairs };
+        }
         let available: Vec<_> = plan.shown_names().collect();
         let finder = plan.beside().finder.as_ref();
         let nearest = plan.nearest(&call.name);

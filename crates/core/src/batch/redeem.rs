@@ -49,13 +49,21 @@ impl Executor {
         redemption: Redemption<'_>,
     ) -> Result<Response, TicketError> {
         let Redemption { caller, ticket, decision, run, options } = redemption;
-        let open = self.is_here(ticket, caller).await?;
+        let parked = self.is_here(ticket, caller).await?;
+        let open = parked.is_some();
         if let Some(claimed) = self.0.asked.claim(ticket, caller, &decision)? {
             let by = options.decider.as_deref().unwrap_or(caller);
             return Ok(claimed.go_on(by, run).await);
         }
         if open && matches!(decision, Decision::Answer { .. }) {
             return Err(TicketError::NoQuestion);
+        }
+        if let (Decision::Approve, Some(parked)) = (&decision, &parked)
+            && catalog.get(parked.tool.as_str()).is_none()
+            && let Some(why) = options.missing.as_ref()
+            && let Some(why) = why(caller, parked.tool.as_str(), catalog)
+        {
+            return Err(TicketError::Away { kind: why.kind, told: why.message });
         }
         let deciding = Deciding {
             executor: self.clone(),
@@ -70,13 +78,17 @@ impl Executor {
         decided.unwrap_or_else(|| Err(LedgerError::new("something of ours broke").into()))
     }
 
-    /// Whether the ticket is open. Under another profile there is no such ticket, and it stays.
-    async fn is_here(&self, ticket: &TicketId, caller: &Caller) -> Result<bool, TicketError> {
+    /// The call of an open ticket. Under another profile there is no such ticket, and it stays.
+    async fn is_here(
+        &self,
+        ticket: &TicketId,
+        caller: &Caller,
+    ) -> Result<Option<Parked>, TicketError> {
         let seen = self.ticket(ticket, caller).await?;
         if seen.as_ref().is_some_and(|parked| parked.profile != self.0.marks.profile) {
             return Err(TicketError::Unknown);
         }
-        Ok(seen.is_some())
+        Ok(seen)
     }
 
     /// What came of a ticket that was redeemed before, for its caller; while the call runs its end

@@ -72,6 +72,17 @@ impl Stock {
         if is_permitted { Ok(found) } else { Err(missing(inquiry)) }
     }
 
+    /// Whether there is somebody to answer.
+    pub fn has(
+        &self,
+        inquiry: &Inquiry,
+        caller: &Caller,
+        policy: &dyn Policy,
+        open: Option<&SourceId>,
+    ) -> bool {
+        self.seek(inquiry, caller, policy, open).is_ok()
+    }
+
     /// The library of a source that may be asked for more than it lists.
     fn open(&self, source: &SourceId) -> Option<&Arc<Held>> {
         let mut libraries = self.libraries.iter();

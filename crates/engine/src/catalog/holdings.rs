@@ -12,11 +12,14 @@ pub(super) struct Kept {
     deadline: Duration,
     last: Mutex<Option<Arc<Holdings>>>,
     failed: AtomicBool,
+    /// Whether a load has ended, and what it gave can be seen.
+    is_tried: AtomicBool,
 }
 
 impl Kept {
     pub(super) fn new(library: Arc<dyn Library>, deadline: Duration) -> Self {
-        Self { library, deadline, last: Mutex::default(), failed: AtomicBool::new(false) }
+        let (failed, is_tried) = (AtomicBool::new(false), AtomicBool::new(false));
+        Self { library, deadline, last: Mutex::default(), failed, is_tried }
     }
 
     pub(super) fn library(&self) -> &Arc<dyn Library> {
@@ -39,6 +42,15 @@ impl Kept {
             holdings.unhide();
             *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(holdings));
         }
+    }
+
+    pub(super) fn had_its_chance(&self) {
+        self.is_tried.store(true, Ordering::Release);
+    }
+
+    /// Whether it has not had its first chance.
+    pub(super) fn is_starting(&self) -> bool {
+        !self.is_tried.load(Ordering::Acquire)
     }
 
     pub(super) fn held(&self, source: &SourceId) -> Option<Held> {

@@ -193,6 +193,12 @@ impl Kept {
         })
     }
 
+    /// Whether it has not had its first chance: neither a list nor a failure is known of it.
+    pub(super) fn is_starting(&self) -> bool {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        last.load == 0
+    }
+
     /// Its library for a snapshot, if there ever were lists of it.
     pub(super) fn held(&self) -> Option<HeldLibrary> {
         self.library.as_ref()?.held(&self.id)

@@ -117,9 +117,11 @@ impl Window {
     fn assemble(&self, previous: &Catalog, lists: &Lists<'_>) -> Catalog {
         let without = self.sources(lists).filter(|source| source.absent().is_some());
         let awaited: Vec<_> = without.map(|source| source.id.clone()).collect();
+        let starting = self.sources(lists).filter(|source| source.is_starting());
+        let starting: Vec<_> = starting.map(|source| source.id.clone()).collect();
         let (settled, judge) = (lists.settled, lists.judge);
-        let bounds = lists.bounds;
-        let assembly = Assembly { previous, settled, awaited: &awaited, judge, bounds };
+        let (awaited, starting, bounds) = (&awaited, &starting, lists.bounds);
+        let assembly = Assembly { previous, settled, awaited, starting, judge, bounds };
         assembly.assemble(self.sources(lists).filter_map(|source| source.shelf()))
     }
 

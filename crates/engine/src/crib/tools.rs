@@ -59,6 +59,28 @@ impl Tools {
         }
     }
 
+    /// Whether one of the sources had not had its first chance when a snapshot was put together.
+    pub(super) fn were_starting(&self, catalog: &Catalog) -> bool {
+        match self {
+            Self::Fixed(_) => false,
+            Self::Published(_, window) => {
+                let window = window.load();
+                catalog.starting().iter().any(|source| window.has(source))
+            }
+        }
+    }
+
+    /// Whether what one of them has beside tools was never asked for to the end.
+    pub(super) fn is_stocking(&self) -> bool {
+        match self {
+            Self::Fixed(_) => false,
+            Self::Published(publisher, window) => {
+                let window = window.load();
+                publisher.is_stocking(|source| window.has(source))
+            }
+        }
+    }
+
     /// The sources that have no list now.
     pub(super) fn absent(&self) -> Vec<Absent> {
         match self {

@@ -31,6 +31,21 @@ pub(crate) fn known_to(caller: &Caller, policy: &dyn Policy, absent: Vec<Absent>
     absent.map(|Absent { source, why, .. }| Away { source, reason: reason(why) }).collect()
 }
 
+/// The source that would have a tool of this name and gives none now, if the caller may know of it,
+/// with whether it is still being loaded; and whether the name begins as those of one do.
+pub(crate) fn owner_away(
+    caller: &Caller,
+    policy: &dyn Policy,
+    name: &str,
+    absent: Vec<Absent>,
+) -> (Option<(Away, bool)>, bool) {
+    let owners = absent.into_iter().filter(|absent| name.starts_with(&absent.stem));
+    let Some(owner) = owners.max_by_key(|absent| absent.stem.len()) else { return (None, false) };
+    let (is_loading, is_named) = (owner.why == Absence::Loading, !owner.stem.is_empty());
+    let known = known_to(caller, policy, vec![owner]).pop();
+    (known.map(|away| (away, is_loading)), is_named)
+}
+
 fn plainest(absent: &Absent) -> ToolSpec {
     let name = ToolName::sanitize(&format!("{}list", absent.stem));
     let mut spec = ToolSpec::named(name, "", Effect::Read);

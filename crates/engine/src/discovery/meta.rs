@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use toolcrib_core::{
     Arguments, Beside, BoxFuture, CallContext, Caller, Catalog, Effect, ErrorKind, Executor,
-    Exposure, Extra, Listed, Plan, SourceId, Tool, ToolError, ToolName, ToolOutcome, ToolSpec,
-    raw_tool,
+    Exposure, Extra, Listed, Missing, Plan, SourceId, Tool, ToolError, ToolName, ToolOutcome,
+    ToolSpec, raw_tool,
 };
 
 use super::away::{self, Away};
@@ -36,6 +36,7 @@ pub(crate) struct Desk {
     meaning: Arc<ArcSwapOption<Meaning>>,
     /// The sources that have no list now.
     absent: Box<dyn Fn() -> Vec<Absent> + Send + Sync>,
+    missing: Missing,
 }
 
 type Snapshot = dyn Fn(&Caller) -> Arc<Catalog> + Send + Sync;
@@ -45,15 +46,21 @@ impl Desk {
         executor: Arc<ArcSwap<Executor>>,
         showcase: Arc<ArcSwap<Showcase>>,
         meaning: Arc<ArcSwapOption<Meaning>>,
-        (catalog, absent): (
+        (catalog, absent, missing): (
             impl Fn(&Caller) -> Arc<Catalog> + Send + Sync + 'static,
             impl Fn() -> Vec<Absent> + Send + Sync + 'static,
+            Missing,
         ),
     ) -> Arc<Self> {
         static DESKS: AtomicU64 = AtomicU64::new(0);
         let id = DESKS.fetch_add(1, Ordering::Relaxed);
         let (catalog, absent) = (Box::new(catalog), Box::new(absent));
-        Arc::new(Self { id, executor, showcase, catalog, meaning, absent })
+        Arc::new(Self { id, executor, showcase, catalog, meaning, absent, missing })
+    }
+
+    /// Why a tool may be missing.
+    pub(crate) fn missing(&self) -> Missing {
+        Arc::clone(&self.missing)
     }
 
     /// Who says yes now, whatever was so when a plan was made.

@@ -166,7 +166,7 @@ async fn redeem(
     let refused = matches!(decision, Decision::Deny { .. });
     let run = Run::default();
     let (caller, ticket) = (&caller, &ticket);
-    let options = BatchOptions::default();
+    let options = BatchOptions { missing: Some(desk.missing()), ..BatchOptions::default() };
     let redemption = Redemption { caller, ticket, decision, run: &run, options };
     match desk.executor().redeem(&desk.catalog(caller), redemption).await {
         Ok(_) if refused => {

@@ -31,6 +31,7 @@ mod resent;
 
 mod rules;
 mod spellings;
+mod starting;
 mod tickets;
 mod tickets_expiry;
 mod times;

@@ -58,8 +58,8 @@ impl Telling<'_> {
         // A model that names a wrong tool to one that passes calls on is to read what it did.
         let is_relay =
             || self.plan.beside().relay.as_ref().is_some_and(|relay| relay.as_str() == self.tool);
-        (error.kind == ErrorKind::UnknownTool && !is_relay())
-            || refusal.is_some_and(|refusal| lacks(refusal) || is_sole())
+        let is_missing = [ErrorKind::UnknownTool, ErrorKind::SourceStarting].contains(&error.kind);
+        (is_missing && !is_relay()) || refusal.is_some_and(|refusal| lacks(refusal) || is_sole())
     }
 
     /// Redeems a ticket for whoever decided.
@@ -150,5 +150,15 @@ pub(super) fn error_data(error: &ToolError) -> ErrorData {
         return ErrorData::invalid_params(error.message.clone(), None);
     }
     let after = error.retry_after.map(|after| json!({ "retryAfterMs": after.as_millis() }));
-    ErrorData::internal_error(error.message.clone(), after)
+    let data = match after {
+        Some(mut data) if error.kind == ErrorKind::SourceStarting => {
+            // For programs, which may make the call again.
+            if let Some(fields) = data.as_object_mut() {
+                fields.insert("error".to_owned(), error.kind.as_str().into());
+            }
+            Some(data)
+        }
+        after => after,
+    };
+    ErrorData::internal_error(error.message.clone(), data)
 }

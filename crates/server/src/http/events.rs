@@ -70,7 +70,7 @@ pub(crate) fn stream(work: Work, key: Option<OnceKey>, replies: Replies) -> Repl
         let working = async {
             match key {
                 Some(key) => replies.keep(key, work.done(options)).await,
-                None => work.done(options).await,
+                None => work.done(options).await.reply,
             }
         };
         let mut working = std::pin::pin!(working);

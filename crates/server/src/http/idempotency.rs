@@ -1,6 +1,7 @@
 //! One request, one run: the reply of a request with an `Idempotency-Key` is on record, and who
 //! sends the request again gets the same reply.
 
+use super::rest::work::Done;
 use bytes::Bytes;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -38,11 +39,16 @@ impl Replies {
     }
 
     /// Keeps what comes of the work under its key. Work that breaks leaves the key behind as lost.
-    pub(crate) async fn keep(self, key: OnceKey, work: impl Future<Output = Bytes>) -> Bytes {
+    /// Where nothing was sent the key is free again.
+    pub(crate) async fn keep(self, key: OnceKey, work: impl Future<Output = Done>) -> Bytes {
         let mut unended = Unended(Some((key.clone(), self.clone())));
-        let reply = work.await;
+        let Done { reply, ran } = work.await;
         unended.0 = None;
-        self.end(&key, Some(&reply)).await;
+        if ran {
+            self.end(&key, Some(&reply)).await;
+        } else {
+            let _ = self.0.executor().ledger().settle(&key, KeyEnd::Free).await;
+        }
         reply
     }
 }

@@ -23,6 +23,7 @@ pub(crate) enum Kind {
     InvalidBody,
     InvalidQuery,
     UnknownTool,
+    SourceStarting,
     UnknownProfile,
     UnknownPlan,
     OtherProfile,
@@ -44,7 +45,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 32] = [
+    pub(crate) const ALL: [Self; 33] = [
         Self::BadRequest,
         Self::BadHost,
         Self::BadOrigin,
@@ -59,6 +60,7 @@ impl Kind {
         Self::InvalidBody,
         Self::InvalidQuery,
         Self::UnknownTool,
+        Self::SourceStarting,
         Self::UnknownProfile,
         Self::UnknownPlan,
         Self::OtherProfile,
@@ -96,6 +98,7 @@ impl Kind {
             Self::InvalidBody => ("invalid-body", 422, "The body does not fit"),
             Self::InvalidQuery => ("invalid-query", 400, "The query does not fit"),
             Self::UnknownTool => ("unknown-tool", 404, "There is no such tool"),
+            Self::SourceStarting => ("source-starting", 503, "Some tools are not there yet"),
             Self::UnknownProfile => ("unknown-profile", 404, "There is no such profile"),
             Self::UnknownPlan => ("unknown-plan", 404, "There is no such plan"),
             Self::OtherProfile => ("other-profile", 409, "The plan is of another profile"),
@@ -147,6 +150,14 @@ impl Problem {
             detail = detail.chars().map(plain).collect();
         }
         Self { kind, detail, headers: Vec::new(), more: None }
+    }
+
+    /// Of something that is not there, while some sources have not had their first chance.
+    pub(crate) fn starting(name: &str) -> Self {
+        let shown: String = name.chars().take(80).collect();
+        let detail = format!("`{shown}` is not there yet, and nothing ran: send it again");
+        Self::new(Kind::SourceStarting, detail)
+            .with(header::RETRY_AFTER, HeaderValue::from_static("1"))
     }
 
     pub(crate) fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {

@@ -6,9 +6,9 @@ use toolcrib::store::State;
 use super::problem::Kind::{
     self, BadHost, BadOrigin, BadRequest, Broken, EndKnown, Forbidden, InsufficientScope,
     InvalidBody, InvalidQuery, KeyConflict, KeyInUse, NotAReply, NotJson, NothingLeft,
-    OtherProfile, OutcomeUnknown, TicketRefused, TooLarge, TooMany, TooSlow, Unauthenticated,
-    Unavailable, UnknownCall, UnknownCursor, UnknownPlan, UnknownProfile, UnknownResult,
-    UnknownSource, UnknownTicket, UnknownTool,
+    OtherProfile, OutcomeUnknown, SourceStarting, TicketRefused, TooLarge, TooMany, TooSlow,
+    Unauthenticated, Unavailable, UnknownCall, UnknownCursor, UnknownPlan, UnknownProfile,
+    UnknownResult, UnknownSource, UnknownTicket, UnknownTool,
 };
 use super::rest::{
     calls, figures, health, ledger, plan, resolving, results, sources, tickets, tools,
@@ -64,7 +64,7 @@ pub(crate) static ROUTES: &[Route] = &[
     get("/v1/tools/{name}", "show_tool", tools::show, "Show one tool with its schema.")
         .query(&[PROFILE])
         .answers(schemas::tool)
-        .problems(&[InvalidQuery, UnknownTool, UnknownProfile]),
+        .problems(&[InvalidQuery, UnknownTool, SourceStarting, UnknownProfile]),
     get("/v1/why/{tool}", "why_tool", tools::why, "Tell why a tool is in or out of a plan.")
         .query(&[
             PROFILE,
@@ -73,11 +73,11 @@ pub(crate) static ROUTES: &[Route] = &[
             one_of("discovery", "How tools are shown.", MODES),
         ])
         .answers(schemas::why)
-        .problems(&[InvalidQuery, UnknownTool, UnknownProfile, NothingLeft]),
+        .problems(&[InvalidQuery, UnknownTool, SourceStarting, UnknownProfile, NothingLeft]),
     post("/v1/plan", "make_plan", plan::plan, "Decide which tools one request may use.")
         .body(schemas::of::<plan::PlanBody>)
         .answers(schemas::plan)
-        .problems(&[UnknownProfile, NothingLeft]),
+        .problems(&[UnknownProfile, NothingLeft, SourceStarting]),
     get("/v1/calls", "list_calls", ledger::list, "List what runs now, and the recorded calls.")
         .query(RECORDED)
         .answers(schemas::batches)
@@ -99,6 +99,7 @@ pub(crate) static ROUTES: &[Route] = &[
         KeyConflict,
         KeyInUse,
         OutcomeUnknown,
+        SourceStarting,
     ]),
     get("/v1/calls/{id}", "show_calls", ledger::show, "Show a running batch or a recorded call.")
         .answers(schemas::anything)
@@ -129,7 +130,7 @@ pub(crate) static ROUTES: &[Route] = &[
     )
     .body(schemas::of::<tickets::TicketBody>)
     .answers(schemas::decided)
-    .problems(&[UnknownProfile, UnknownTicket, TicketRefused]),
+    .problems(&[UnknownProfile, UnknownTicket, TicketRefused, SourceStarting]),
     get("/v1/results/{handle}", "read_result", results::read, "Read a large result in pieces.")
         .query(&[
             number("offset", "Letters to pass over.", (0, u32::MAX as usize)),

@@ -195,6 +195,7 @@ fn level_of(outcome: &ToolOutcome) -> LogLevel {
         ErrorKind::InvalidCall
         | ErrorKind::InvalidArguments
         | ErrorKind::UnknownTool
+        | ErrorKind::SourceStarting
         | ErrorKind::NotLoaded
         | ErrorKind::OverLimit
         | ErrorKind::ControlConflict

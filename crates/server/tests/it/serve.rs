@@ -62,6 +62,7 @@ mod sdks;
 mod sessions;
 #[cfg(target_os = "linux")]
 mod spawns;
+mod starting;
 mod stopping;
 mod suite;
 pub(crate) mod support;

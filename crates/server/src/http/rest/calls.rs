@@ -8,11 +8,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use toolcrib::auth::profiles;
-use toolcrib::{BatchOptions, Begun, Call, Host, KeyEnd, LONGEST_KEY, OnceKey, Request, moment};
+use toolcrib::{
+    BatchOptions, Begun, Call, ErrorKind, Host, KeyEnd, LONGEST_KEY, OnceKey, Request, moment,
+};
 
 use super::hearing::{hears, hears_anyway};
 use super::plan::{asked_dialect, names};
-use super::work::Work;
+use super::work::{Done, Work};
 use crate::http::asked::{Asked, of_object};
 use crate::http::events;
 use crate::http::idempotency;
@@ -71,6 +73,10 @@ pub(crate) fn run(asked: Asked) -> Answered {
             Ok(work) => work,
             Err(problem) => return before(&asked, problem).await,
         };
+        if let Some(problem) = starting(&work) {
+            let hears = hears(&work, &asked.caller);
+            return if hears { before(&asked, problem).await } else { Err(problem) };
+        }
         let streams = wants_events(&asked.headers);
         let key = key(&asked)?;
         if let Some(key) = &key
@@ -86,7 +92,7 @@ pub(crate) fn run(asked: Asked) -> Answered {
         }
         let options = BatchOptions { cancel: work.cancel.clone(), ..BatchOptions::default() };
         let Some(key) = key else {
-            let done = work.done(options).await;
+            let Done { reply: done, .. } = work.done(options).await;
             moment::reached("replying");
             return Ok(json_bytes(done));
         };
@@ -95,6 +101,20 @@ pub(crate) fn run(asked: Asked) -> Answered {
         let done = tokio::spawn(replies.keep(key, work.done(options))).await;
         moment::reached("replying");
         done.map(json_bytes).map_err(|_| lost())
+    })
+}
+
+/// Whether a call names a tool that may be there in a moment: then nothing of the request runs, and
+/// its key stays free.
+fn starting(work: &Work) -> Option<Problem> {
+    let (missing, executor) = (work.crib.missing(), work.crib.executor());
+    let bounds = &executor.limits().arguments;
+    work.calls.iter().filter(|call| call.fault.is_none()).find_map(|call| {
+        let raw = || call.arguments.clone();
+        let meant = work.plan.meant(&call.name, raw, bounds);
+        let name = meant.as_deref().unwrap_or(&call.name);
+        let error = work.plan.missing(name, &missing)?;
+        (error.kind == ErrorKind::SourceStarting).then(|| Problem::starting(name))
     })
 }
 

@@ -5,7 +5,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 use toolcrib::dialect::{Dialect, NAMES, dialect};
-use toolcrib::{ChoiceScope, Discovery, LONGEST_NAME, Plan, Request, Run};
+use toolcrib::{ChoiceScope, Discovery, LONGEST_NAME, Plan, Request, Run, Warning};
 
 use super::tools::Known;
 use crate::http::asked::{Asked, of_object};
@@ -166,9 +166,14 @@ pub(crate) fn plan(asked: Asked) -> Answered {
         let body: PlanBody = asked.json()?;
         let wire = asked_dialect(body.dialect.as_deref())?;
         let crib = asked.crib(body.profile.as_deref())?;
-        let plan = crib
-            .plan(&asked.caller, body.request(wire.as_deref()))
-            .map_err(|error| Problem::new(Kind::NothingLeft, error.to_string()))?;
+        // Before the plan: what comes meanwhile is not in it.
+        let is_starting = crib.is_starting();
+        let plan = crib.plan(&asked.caller, body.request(wire.as_deref()));
+        let warnings = plan.as_ref().map_or_else(|error| &*error.0, Plan::warnings);
+        if let Some(choice) = unknown(warnings).filter(|_| is_starting) {
+            return Err(Problem::starting(choice));
+        }
+        let plan = plan.map_err(|error| Problem::new(Kind::NothingLeft, error.to_string()))?;
         let mut answer = told(&plan);
         if let Value::Object(fields) = &mut answer {
             if let Some(wire) = wire {
@@ -185,6 +190,16 @@ pub(crate) fn plan(asked: Asked) -> Answered {
             fields.insert("plan".to_owned(), id.into());
         }
         Ok(reply(&answer))
+    })
+}
+
+/// The first choice that names no tool.
+fn unknown(warnings: &[Warning]) -> Option<&str> {
+    warnings.iter().find_map(|warning| match warning {
+        Warning::UnknownChoice { choice, .. } => Some(choice.as_str()),
+        Warning::LostChoice { .. } | Warning::UnknownDisabled { .. } | Warning::NothingVisible => {
+            None
+        }
     })
 }
 

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use http::{HeaderValue, header};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 use toolcrib::auth::{Reach, Resource, is_operator, needed, reach};
 use toolcrib::{
-    BatchOptions, Caller, Crib, Decision, Effect, Parked, Redemption, Response, Run, TicketError,
-    TicketId, canonical,
+    BatchOptions, Caller, Crib, Decision, Effect, ErrorKind, Parked, Redemption, Response, Run,
+    TicketError, TicketId, canonical,
 };
 
 use super::ledger::{noted, silent};
@@ -282,6 +283,8 @@ fn refused(error: &TicketError) -> Problem {
         | TicketError::Used
         | TicketError::Changed(_)
         | TicketError::Otherwise { .. } => Kind::TicketRefused,
+        TicketError::Away { kind: ErrorKind::SourceStarting, .. } => Kind::SourceStarting,
+        TicketError::Away { .. } => Kind::Unavailable,
         TicketError::Ledger(fault) => {
             noted(fault.clone());
             Kind::Unavailable
@@ -291,5 +294,9 @@ fn refused(error: &TicketError) -> Problem {
         // The rest of its words is the title.
         return Problem::new(kind, "list the open ones, or make the call again");
     }
-    Problem::new(kind, error.to_string())
+    let problem = Problem::new(kind, error.to_string());
+    if matches!(error, TicketError::Away { .. }) {
+        return problem.with(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    problem
 }

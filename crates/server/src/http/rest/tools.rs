@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 use toolcrib::auth::is_operator;
 use toolcrib::discovery::{Away, Finding, Search};
-use toolcrib::{Caller, Crib, Discovery, Listed, Plan, Request, ToolName, ToolSpec, Why};
+use toolcrib::{
+    Caller, Crib, Discovery, ErrorKind, Listed, Plan, Request, ToolName, ToolSpec, Why,
+};
 
 use crate::http::asked::{Asked, Query};
 use crate::http::problem::{Kind, Problem};
@@ -68,9 +70,9 @@ pub(crate) fn list(asked: Asked) -> Answered {
 
 pub(crate) fn show(asked: Asked) -> Answered {
     Box::pin(async move {
-        let (_, plan) = plan(&asked)?;
+        let (crib, plan) = plan(&asked)?;
         let name = asked.segment();
-        let listed = plan.get(name).ok_or_else(|| unknown(name))?.listed;
+        let listed = plan.get(name).ok_or_else(|| unknown(&crib, &plan, name))?.listed;
         let mut value = listed.spec.to_json();
         if let Value::Object(fields) = &mut value {
             fields.insert("signature".to_owned(), signature(listed).into());
@@ -91,12 +93,16 @@ pub(crate) fn why(asked: Asked) -> Answered {
         let discovery = asked.query.get("discovery").and_then(Discovery::read);
         let request = Request { choices, disabled, discovery, ..Request::default() };
         let crib = asked.crib(asked.query.get("profile"))?;
+        let is_starting = crib.is_starting();
         let plan = crib.plan(&asked.caller, request);
-        let plan = plan.map_err(|error| Problem::new(Kind::NothingLeft, error.to_string()))?;
         let name = asked.segment();
+        let plan = plan.map_err(|error| {
+            let told = || Problem::new(Kind::NothingLeft, error.to_string());
+            if is_starting { Problem::starting(name) } else { told() }
+        })?;
         let known = Known::of(&crib, &asked.caller)?;
         let why = plan.why(name).filter(|why| why.rule == "discovery" || known.has(&why.tool));
-        Ok(reply(&json!(why.ok_or_else(|| unknown(name))?)))
+        Ok(reply(&json!(why.ok_or_else(|| unknown(&crib, &plan, name))?)))
     })
 }
 
@@ -128,8 +134,12 @@ impl Known {
     }
 }
 
-/// One text for what is not there and for what is denied.
-fn unknown(name: &str) -> Problem {
+/// One text for what is not there and for what is denied; another one while it may yet come.
+fn unknown(crib: &Crib, plan: &Plan, name: &str) -> Problem {
+    let missing = plan.missing(name, &crib.missing());
+    if missing.is_some_and(|error| error.kind == ErrorKind::SourceStarting) {
+        return Problem::starting(name);
+    }
     let shown: String = name.chars().take(80).collect();
     let detail = format!("`/v1/tools` lists what is there, and `{shown}` is not among it");
     Problem::new(Kind::UnknownTool, detail)

@@ -27,8 +27,15 @@ pub(crate) struct Work {
     pub(crate) trace_state: Option<TraceState>,
 }
 
+/// What came of a batch.
+pub(crate) struct Done {
+    pub(crate) reply: Bytes,
+    /// Whether anything may have been sent: if not, who comes again is to have it run.
+    pub(crate) ran: bool,
+}
+
 impl Work {
-    pub(crate) async fn done(self, options: BatchOptions) -> Bytes {
+    pub(crate) async fn done(self, options: BatchOptions) -> Done {
         let Self { trace, trace_state, .. } = self;
         let options = BatchOptions { trace: Some(trace), trace_state, ..options };
         let report = self.crib.run_with(&self.plan, self.calls, options).await;
@@ -52,7 +59,9 @@ impl Work {
         if let (Some(dialect), Value::Object(fields)) = (&self.dialect, &mut answer) {
             fields.insert("messages".to_owned(), dialect.results(&report).into());
         }
-        answer.to_string().into()
+        let is_unsent = |response: &Response| matches!(&response.outcome, ToolOutcome::Failed(error) if error.kind.never_sent());
+        let ran = report.responses.is_empty() || !report.responses.iter().all(is_unsent);
+        Done { reply: answer.to_string().into(), ran }
     }
 }
 
