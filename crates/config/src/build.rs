@@ -113,7 +113,8 @@ impl Config {
         let views = self.profiles.iter().map(|(name, profile)| {
             let policy = policy::policy(&own, Some(profile));
             let max_calls = profile.max_calls.unwrap_or(self.limits.max_calls);
-            let limits = CribLimits { max_calls, ..self.limits.clone() };
+            let validation = profile.validation;
+            let limits = CribLimits { max_calls, validation, ..self.limits.clone() };
             let showcase = profile.showcase.clone();
             (name.clone(), View { policy, limits, showcase })
         });
@@ -216,6 +217,7 @@ impl Config {
             foreign: longer.collect(),
             include: globs(&entry.include),
             exclude: globs(&entry.exclude),
+            validation: entry.validation,
             overrides: overrides.map(|(name, over)| (name.clone(), over.clone())).collect(),
         }
     }

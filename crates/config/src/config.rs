@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use toolcrib_core::{Catalog, CribLimits, Secret, SourceId, ToolName};
+use toolcrib_core::{Catalog, CribLimits, Secret, SourceId, ToolName, Validation};
 use toolcrib_engine::discovery::Showcase;
 use toolcrib_engine::rules::Rules;
 
@@ -73,6 +73,8 @@ pub struct Profile {
     pub rules: Option<Rules>,
     /// Calls of one batch that run.
     pub max_calls: Option<usize>,
+    /// How arguments meet the schemas of its tools, unless their tables say so.
+    pub validation: Option<Validation>,
     pub showcase: Showcase,
 }
 
@@ -84,6 +86,7 @@ pub(crate) struct Entry {
     pub(crate) prefix: String,
     pub(crate) include: Vec<String>,
     pub(crate) exclude: Vec<String>,
+    pub(crate) validation: Option<Validation>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) kind: Kind,
 }

@@ -135,6 +135,9 @@ pub(crate) struct Limits {
     pub(crate) backoff: Option<PauseText>,
     /// Largest result that a model is shown. `256KiB` if not set.
     pub(crate) max_result: Option<SizeText>,
+    /// Images, files and data of one result that an MCP client is given, and largest answer of a
+    /// prompt or a resource. `16MiB` if not set.
+    pub(crate) max_data: Option<SizeText>,
     /// How long an approval may be waited for. `10m` if not set.
     pub(crate) ticket_lifetime: Option<PauseText>,
     /// Calls that wait for approval at the same time; read at the start. 10000 if not set.

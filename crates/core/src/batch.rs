@@ -55,7 +55,7 @@ use crate::response::Report;
 use crate::spec::ToolSpec;
 use crate::trace::{Trace, TraceState};
 use crate::witness::Witness;
-use admit::{Admitted, Slot};
+use admit::{Admitted, Slot, Terms};
 use asked::Asked;
 pub(crate) use asking::Asker;
 use bounds::{BatchBounds, Bounds};
@@ -103,6 +103,20 @@ const MOST_LATE: usize = 1_024;
 /// Tells why a tool is not in a snapshot that may be there soon, for a caller and the name of it.
 pub type Missing = Arc<dyn Fn(&Caller, &str, &Catalog) -> Option<ToolError> + Send + Sync>;
 
+/// For whom results are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Audience {
+    /// A model reads all of it: what is too large for one is cut.
+    #[default]
+    Model,
+    /// A program that hands on what it wants to: texts are cut as for a model, and images, files and
+    /// data come whole.
+    Program,
+    /// The same of a program that is to see what a server said and nothing else: arguments go as
+    /// they came and results come as they are, unless the configuration says otherwise.
+    Client,
+}
+
 /// What a host may add to a batch.
 #[derive(Clone, Default)]
 pub struct BatchOptions {
@@ -124,6 +138,7 @@ pub struct BatchOptions {
     pub missing: Option<Missing>,
     /// Who decides about a ticket in place of its own caller, for the record.
     pub decider: Option<Arc<Caller>>,
+    pub audience: Audience,
 }
 
 impl Executor {
@@ -220,10 +235,8 @@ impl Executor {
         // A request may ask for fewer than the operator allows, and not for more.
         let most = self.0.limits.max_calls;
         let max_calls = plan.max_calls().map_or(most, |asked| asked.min(most));
-        let bounds = &self.0.limits.arguments;
-        let missing = options.missing.as_ref();
-        let admitted =
-            AssertUnwindSafe(|| admit::admit(plan, &mut calls, (max_calls, bounds), missing));
+        let terms = Terms { max_calls, limits: &self.0.limits, options: &options };
+        let admitted = AssertUnwindSafe(|| admit::admit(plan, &mut calls, &terms));
         let Ok(slots) = std::panic::catch_unwind(admitted) else {
             return answer::broken(calls);
         };
@@ -248,6 +261,7 @@ impl Executor {
             key: options.key,
             decider: None,
             reading: None,
+            audience: options.audience,
         });
         let key_of = CallKey::batch();
         let ready = slots.iter().filter(|slot| matches!(slot, Slot::Ready(_))).count();
@@ -295,6 +309,7 @@ struct Batch {
     decider: Option<Arc<Caller>>,
     /// What policy is asked about where something is read that is no tool.
     reading: Option<Arc<ToolSpec>>,
+    audience: Audience,
 }
 
 /// By which a host cancels a batch, until it has the answers: what then waits for a person goes on.

@@ -35,13 +35,51 @@ pub struct Excerpt {
     pub next: Option<usize>,
 }
 
+/// Where in a result an excerpt is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place<'a> {
+    Parts,
+    /// Its number, from zero.
+    Part(usize),
+    /// A JSON pointer into the data.
+    Data(&'a str),
+}
+
+impl<'a> Place<'a> {
+    /// As somebody asks for it; who asks for both has the part.
+    pub fn of(part: Option<usize>, path: Option<&'a str>) -> Self {
+        match (part, path) {
+            (Some(part), _) => Self::Part(part),
+            (None, Some(path)) => Self::Data(path),
+            (None, None) => Self::Parts,
+        }
+    }
+}
+
 impl Content {
+    /// What it is made of, part by part; `None`: of one text and nothing else.
+    pub fn inventory(&self) -> Option<String> {
+        let is_text = |part: &Part| matches!(part, Part::Text { .. });
+        if self.structured.is_none() && self.parts.len() < 2 && self.parts.iter().all(is_text) {
+            return None;
+        }
+        let parts = self.parts.iter().enumerate().take(MOST_TOLD);
+        let mut lines: Vec<_> =
+            parts.map(|(number, part)| format!("part {number}: {}", part.told())).collect();
+        if self.parts.len() > MOST_TOLD {
+            lines.push(format!("and {} more parts", self.parts.len() - MOST_TOLD));
+        }
+        lines.extend(self.structured.is_some().then(|| "data: read it with `path`".to_owned()));
+        Some(lines.join("; "))
+    }
+
     /// At most `limit` letters from `offset`: of all parts, of which those that are no text stand
-    /// in base64, or of the data at a JSON pointer. `None`: there is nothing at the pointer.
-    pub fn excerpt(&self, offset: usize, limit: usize, path: Option<&str>) -> Option<Excerpt> {
-        let text = match path {
-            None => self.parts.iter().map(Part::raw).collect::<Vec<_>>().join("\n\n"),
-            Some(path) => self.structured.as_ref()?.pointer(path)?.to_string(),
+    /// in base64, or of one of them, or of the data. `None`: there is no such part or no such data.
+    pub fn excerpt(&self, offset: usize, limit: usize, place: &Place<'_>) -> Option<Excerpt> {
+        let text = match place {
+            Place::Parts => self.parts.iter().map(Part::raw).collect::<Vec<_>>().join("\n\n"),
+            Place::Part(number) => self.parts.get(*number)?.raw(),
+            Place::Data(path) => self.structured.as_ref()?.pointer(path)?.to_string(),
         };
         // Letters and not bytes, so that no piece begins within one.
         let piece: String = text.chars().skip(offset).take(limit).collect();
@@ -113,6 +151,18 @@ impl Part {
         }
     }
 
+    /// What it is and how long it is when it is read in pieces.
+    fn told(&self) -> String {
+        let letters = self.raw().chars().count();
+        match self {
+            Self::Text { .. } => format!("text, {letters} letters"),
+            Self::Image { mime, .. } | Self::Audio { mime, .. } | Self::File { mime, .. } => {
+                format!("{mime} in base64, {letters} letters")
+            }
+            Self::Link { .. } => format!("a link, {letters} letters"),
+        }
+    }
+
     /// The text, or the data in base64.
     fn raw(&self) -> String {
         match self {
@@ -157,6 +207,9 @@ pub struct Reference {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub text: String,
 }
+
+/// Parts that an inventory names.
+const MOST_TOLD: usize = 32;
 
 impl Content {
     pub fn text(text: impl Into<String>) -> Self {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use toolcrib_json::repair;
 
 use crate::catalog::CatalogBounds;
+use crate::spec::Validation;
 use crate::ticket::TicketBounds;
 
 /// Longer than anybody waits, and short enough that a clock can add it.
@@ -40,6 +41,11 @@ pub struct CribLimits {
     pub backoff: Duration,
     /// Largest result that a model is shown, in bytes.
     pub max_result_bytes: usize,
+    /// Images, files and data of one result that a program is given, in bytes, and all of it where
+    /// nothing is cut for models; also the largest answer of a prompt or a resource.
+    pub max_data_bytes: usize,
+    /// How arguments meet the schema of a tool of which nobody says it; `None`: as with any tool.
+    pub validation: Option<Validation>,
     pub ticket_lifetime: Duration,
     /// Questions of running calls that wait for a person at the same time.
     pub questions: usize,
@@ -70,6 +76,8 @@ impl Default for CribLimits {
             retries: 2,
             backoff: Duration::from_millis(100),
             max_result_bytes: 256 * 1024,
+            max_data_bytes: 16 * 1024 * 1024,
+            validation: None,
             ticket_lifetime: Duration::from_mins(10),
             questions: 256,
             questions_per_tenant: 32,

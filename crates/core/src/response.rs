@@ -114,6 +114,20 @@ impl Response {
     /// The text with only those parts in words for which `in_words` holds; the others are given
     /// to the model as they are.
     pub fn text_with(&self, in_words: impl Fn(&Part) -> bool) -> String {
+        let mut texts = self.texts(in_words);
+        if !self.repairs.is_empty() {
+            texts.push(advice::repaired(&self.repairs));
+        }
+        texts.join("\n\n")
+    }
+
+    /// The same without a word of what was put right before the call: for whoever is told of that
+    /// beside the content.
+    pub fn words_with(&self, in_words: impl Fn(&Part) -> bool) -> String {
+        self.texts(in_words).join("\n\n")
+    }
+
+    fn texts(&self, in_words: impl Fn(&Part) -> bool) -> Vec<String> {
         let mut texts = Vec::new();
         match &self.outcome {
             ToolOutcome::Done(_) => {}
@@ -130,10 +144,7 @@ impl Response {
         }
         texts.extend(self.references.iter().map(Cited::in_words));
         texts.extend(self.content().and_then(|content| content.reminder.clone()));
-        if !self.repairs.is_empty() {
-            texts.push(advice::repaired(&self.repairs));
-        }
-        texts.join("\n\n")
+        texts
     }
 
     /// What a model is told of a call that ended, or waits again, after its waiting was told.

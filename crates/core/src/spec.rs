@@ -58,6 +58,9 @@ pub struct ToolSpec {
     pub limits: Limits,
     #[serde(default)]
     pub validation: Validation,
+    /// Whose word that is.
+    #[serde(skip)]
+    pub validation_said: Say,
     /// Why a person must be asked before every call, whatever the policy says; `None`: the
     /// policy alone decides.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -137,6 +140,7 @@ impl ToolSpec {
             checks: Vec::new(),
             limits: Limits::default(),
             validation: Validation::default(),
+            validation_said: Say::default(),
             approval: None,
             verify: None,
             enabled: true,
@@ -269,6 +273,18 @@ pub enum Validation {
     Coerce,
     /// The tool checks for itself.
     Off,
+}
+
+/// Who said how the arguments of a tool meet its schema; the one that knows it best holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Say {
+    /// Nobody did: it is as it is with any tool.
+    #[default]
+    Nobody,
+    /// The configuration, of all tools of the source.
+    Source,
+    /// The configuration, of this tool.
+    Tool,
 }
 
 /// Where a tool comes from.

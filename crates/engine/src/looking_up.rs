@@ -5,8 +5,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toolcrib_core::{
-    CallContext, Caller, Content, Effect, InvalidName, Ledger, Part, SourceId, Tool, ToolError,
-    ToolSpec, tool_with,
+    CallContext, Caller, Content, Effect, InvalidName, Ledger, Part, Say, SourceId, Tool,
+    ToolError, ToolSpec, tool_with,
 };
 
 use crate::own::SOURCE;
@@ -26,6 +26,8 @@ pub(crate) fn tool(ledger: Arc<dyn Ledger>) -> Result<Arc<dyn Tool>, InvalidName
                        effect. Call it with the `call_id` that the answer of that call named.";
     let mut spec = ToolSpec::new(NAME, description, Effect::Read)?;
     spec.origin.source = SourceId::new(SOURCE);
+    // Nobody else checks what it is told.
+    spec.validation_said = Say::Tool;
     spec.traits.capability = true;
     Ok(tool_with(spec, move |wanted: Wanted, context: CallContext| {
         let ledger = Arc::clone(&ledger);

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toolcrib_core::{
-    CallContext, Caller, Content, Effect, InvalidName, Ledger, ResultHandle, SourceId, Tool,
-    ToolError, ToolSpec, tool_with,
+    CallContext, Caller, Content, Effect, InvalidName, Ledger, Place, ResultHandle, Say, SourceId,
+    Tool, ToolError, ToolSpec, tool_with,
 };
 
 use crate::own::SOURCE;
@@ -32,6 +32,8 @@ struct Wanted {
     limit: Option<usize>,
     /// A JSON pointer into the data of the result.
     path: Option<String>,
+    /// The number of one part, from 0: an image or a file comes in base64.
+    part: Option<usize>,
 }
 
 pub(crate) fn tool(ledger: Arc<dyn Ledger>) -> Result<Arc<dyn Tool>, InvalidName> {
@@ -39,6 +41,8 @@ pub(crate) fn tool(ledger: Arc<dyn Ledger>) -> Result<Arc<dyn Tool>, InvalidName
                        Call it with the handle that the cut result named.";
     let mut spec = ToolSpec::new(NAME, description, Effect::Read)?;
     spec.origin.source = SourceId::new(SOURCE);
+    // Nobody else checks what it is told.
+    spec.validation_said = Say::Tool;
     spec.traits.capability = true;
     spec.limits.max_result_bytes = Some(ROOM);
     Ok(tool_with(spec, move |wanted: Wanted, context: CallContext| {
@@ -53,13 +57,16 @@ async fn piece(ledger: &dyn Ledger, caller: &Caller, wanted: Wanted) -> Result<C
         ToolError::told("there is no such result: it may be too old. Make the call again")
     })?;
     let limit = wanted.limit.unwrap_or(DEFAULT_PIECE).clamp(1, LARGEST_PIECE);
-    let excerpt = kept.excerpt(wanted.offset, limit, wanted.path.as_deref());
+    let place = Place::of(wanted.part, wanted.path.as_deref());
+    let excerpt = kept.excerpt(wanted.offset, limit, &place);
     let excerpt = excerpt.ok_or_else(|| {
-        ToolError::told("the result has nothing at this JSON pointer: leave `path` out")
+        ToolError::told("the result has nothing there: leave `path` and `part` out")
     })?;
     let end = excerpt.offset.saturating_add(excerpt.text.chars().count());
     let more = excerpt.next.map_or("the end".to_owned(), |next| format!("go on at offset {next}"));
-    let place = format!("[{} to {end} of {} letters; {more}]", excerpt.offset, excerpt.total);
+    let all = kept.inventory().filter(|_| wanted.offset == 0);
+    let all = all.map_or_else(String::new, |all| format!("; {all}"));
+    let place = format!("[{} to {end} of {} letters; {more}{all}]", excerpt.offset, excerpt.total);
     Ok(Content {
         parts: vec![toolcrib_core::Part::text(excerpt.text), toolcrib_core::Part::text(place)],
         ..Content::default()

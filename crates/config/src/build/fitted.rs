@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use toolcrib_core::{
-    Address, BoxFuture, Leave, Library, Named, Source, SourceError, SourceId, Tool, Toolset,
+    Address, BoxFuture, Leave, Library, Named, Say, Source, SourceError, SourceId, Tool, Toolset,
+    Validation,
 };
 use toolcrib_engine::rules::Glob;
 
@@ -32,6 +33,8 @@ pub(crate) struct Fit {
     pub(crate) foreign: Vec<(String, SourceId)>,
     pub(crate) include: Vec<Glob>,
     pub(crate) exclude: Vec<Glob>,
+    /// How arguments meet the schemas of all of them.
+    pub(crate) validation: Option<Validation>,
     /// By the full name of the tool.
     pub(crate) overrides: BTreeMap<String, Override>,
 }
@@ -172,10 +175,13 @@ impl Fit {
             SourceError::new(message).because(error)
         })?;
         self.refuse_foreign(&named)?;
-        if self.overrides.is_empty() {
+        if self.overrides.is_empty() && self.validation.is_none() {
             return Ok(named);
         }
         Ok(named.respec(|spec| {
+            if let Some(validation) = self.validation {
+                (spec.validation, spec.validation_said) = (validation, Say::Source);
+            }
             if let Some(over) = self.overrides.get(spec.name.as_str()) {
                 over.apply(spec);
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolcrib_core::{Effect, ToolName, ToolSpec, Validation, Verify};
+use toolcrib_core::{Effect, Say, ToolName, ToolSpec, Validation, Verify};
 
 use crate::raw::Guidance;
 
@@ -64,7 +64,9 @@ impl Override {
             approval.map(|reason| Some(reason).filter(|text| !text.is_empty())),
         );
         set(&mut spec.verify, self.verify.clone().map(Some));
-        set(&mut spec.validation, self.validation);
+        if let Some(validation) = self.validation {
+            (spec.validation, spec.validation_said) = (validation, Say::Tool);
+        }
         let mut guidance = toolcrib_core::Guidance::clone(&spec.guidance);
         set(&mut guidance.system, self.guidance.system.clone());
         set(&mut guidance.user, self.guidance.user.clone());

@@ -33,6 +33,7 @@ impl Check<'_, '_, '_> {
         arguments.bytes = longest.unwrap_or(arguments.bytes);
         let (tickets, catalog) = (self.ticket_bounds(raw, place), self.catalog_bounds(raw, place));
         let size = self.size(raw.max_result.as_ref(), &place.key("max_result"));
+        let data = self.size(raw.max_data.as_ref(), &place.key("max_data"));
         let mut pause = |text, key, default| self.pause(text, &place.key(key)).unwrap_or(default);
         CribLimits {
             arguments,
@@ -56,6 +57,8 @@ impl Check<'_, '_, '_> {
                 .unwrap_or(default.timeout),
             retries: raw.retries.unwrap_or(default.retries),
             max_result_bytes: size.unwrap_or(default.max_result_bytes),
+            max_data_bytes: data.unwrap_or(default.max_data_bytes),
+            validation: None,
             ticket_lifetime: self
                 .timeout(raw.ticket_lifetime.as_ref(), &place.key("ticket_lifetime"))
                 .unwrap_or(default.ticket_lifetime),

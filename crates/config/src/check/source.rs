@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use toolcrib_core::SourceId;
+use toolcrib_core::{SourceId, Validation};
 use toolcrib_engine::rules::instead;
 use toolcrib_openapi::Grouping;
 
@@ -92,6 +92,7 @@ impl<'d, 't: 'd> Check<'_, 'd, 't> {
             prefix: raw.prefix.clone().unwrap_or_else(|| raw.id.clone()),
             include: raw.include.clone(),
             exclude: raw.exclude.clone(),
+            validation: raw.validate.map(Validation::from),
             timeout,
             kind,
         })

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use toolcrib_core::{Discovery, SourceId};
+use toolcrib_core::{Discovery, SourceId, Validation};
 use toolcrib_engine::discovery::{Confirm, Showcase};
 use toolcrib_engine::rules::{Patterns, Wrong, instead};
 
@@ -97,6 +97,7 @@ impl Check<'_, '_, '_> {
             showcase,
             sources: raw.sources.as_ref().map(|ids| ids.iter().map(SourceId::new).collect()),
             rules,
+            validation: raw.validate.map(Validation::from),
             max_calls: raw.max_calls.map(|most| usize::try_from(most).unwrap_or(usize::MAX)),
         }
     }

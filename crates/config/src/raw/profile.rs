@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::ValidationWord;
+
 /// A view of the tools: which sources, under which rules and limits.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -21,6 +23,8 @@ pub(crate) struct Profile {
     pub(crate) eager: Vec<String>,
     /// Who says yes to a call that is to be asked about.
     pub(crate) confirm: Option<Confirm>,
+    /// How arguments meet the schemas of its tools, in place of what a source says.
+    pub(crate) validate: Option<ValidationWord>,
     /// Calls of one batch that run; the rest is answered "not run".
     pub(crate) max_calls: Option<u32>,
 }

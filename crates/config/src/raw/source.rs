@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Desk, Mcp, OpenApi, PauseText, Toolsets};
+use super::{Desk, Mcp, OpenApi, PauseText, Toolsets, ValidationWord};
 
 /// An owner of tools: exactly one of `mcp`, `openapi`, `basics` and `desk`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -22,6 +22,10 @@ pub(crate) struct Source {
     /// Leaves these tools out, also if they are included.
     #[serde(default)]
     pub(crate) exclude: Vec<String>,
+    /// How arguments meet the schemas of its tools: refused, put right where that is plain, or
+    /// neither looked at nor changed. `coerce` if not set; `off` for MCP clients of a source that
+    /// stands alone without a prefix.
+    pub(crate) validate: Option<ValidationWord>,
     /// How long the source may take to list its tools. `30s` if not set.
     pub(crate) timeout: Option<PauseText>,
     /// A server of the Model Context Protocol.

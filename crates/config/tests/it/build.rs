@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use toolcrib_config::{Built, Config, Failed};
 use toolcrib_core::{
-    Arguments, Caller, Effect, Intent, Policy, SourceId, ToolSpec, Validation, Verdict,
+    Arguments, Caller, Effect, Intent, Policy, Say, SourceId, ToolSpec, Validation, Verdict,
 };
 use toolcrib_engine::{Crib, CribBuilder};
 use toolcrib_testkit::spec;
@@ -114,6 +114,7 @@ fn wished() -> ToolSpec {
     expected.checks = vec!["k".into()];
     expected.approval = Some("because".into());
     expected.validation = Validation::Strict;
+    expected.validation_said = Say::Tool;
     let guidance = std::sync::Arc::make_mut(&mut expected.guidance);
     (guidance.system, guidance.reminder) = ("g".into(), "r".into());
     expected.origin.source = SourceId::new("clock");

@@ -8,14 +8,15 @@ use serde_json::{Map, Value};
 use toolcrib_json::repair::{Bounds, Read, Unreadable};
 use toolcrib_json::schema;
 
-use super::{Missing, relay};
+use super::{Audience, BatchOptions, relay};
 use crate::advice;
 use crate::call::{Call, RawArguments};
 use crate::canonical;
+use crate::limits::CribLimits;
 use crate::name::ToolName;
 use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
 use crate::plan::{Exposure, Plan, PlannedTool};
-use crate::spec::Validation;
+use crate::spec::{Say, ToolSpec, Validation};
 use crate::tool::Arguments;
 
 /// Where a call stands after its admission.
@@ -47,18 +48,35 @@ enum Step<'a> {
 /// A visible tool with its place in the catalog.
 type Found<'a> = (u32, PlannedTool<'a>);
 
-/// `bounds`: of arguments that come as text. `missing`: why a tool may not be there yet.
-pub(super) fn admit(
-    plan: &Plan,
-    calls: &mut [Call],
-    (max_calls, bounds): (usize, &Bounds),
-    missing: Option<&Missing>,
-) -> Vec<Slot> {
-    let mut steps: Vec<_> = calls.iter_mut().map(|call| parse(plan, call, bounds)).collect();
+/// What holds for the calls of one batch.
+pub(super) struct Terms<'a> {
+    pub(super) max_calls: usize,
+    pub(super) limits: &'a CribLimits,
+    pub(super) options: &'a BatchOptions,
+}
+
+impl Terms<'_> {
+    /// How arguments meet the schema: as the word says that knows the tool best.
+    fn validation(&self, spec: &ToolSpec) -> Validation {
+        let is_client = self.options.audience == Audience::Client;
+        match spec.validation_said {
+            Say::Tool => spec.validation,
+            Say::Source => self.limits.validation.unwrap_or(spec.validation),
+            Say::Nobody => self.limits.validation.unwrap_or(if is_client {
+                Validation::Off
+            } else {
+                spec.validation
+            }),
+        }
+    }
+}
+
+pub(super) fn admit(plan: &Plan, calls: &mut [Call], terms: &Terms<'_>) -> Vec<Slot> {
+    let mut steps: Vec<_> = calls.iter_mut().map(|call| parse(plan, call, terms)).collect();
     dedupe(calls, &mut steps);
-    cap(&mut steps, max_calls);
+    cap(&mut steps, terms.max_calls);
     guard_control(&mut steps);
-    calls.iter().zip(steps).map(|(call, step)| look_up(plan, call, step, missing)).collect()
+    calls.iter().zip(steps).map(|(call, step)| look_up(plan, call, step, terms)).collect()
 }
 
 fn failed(kind: ErrorKind, message: String) -> ToolOutcome {
@@ -66,10 +84,11 @@ fn failed(kind: ErrorKind, message: String) -> ToolOutcome {
 }
 
 /// Step 1: arguments may be an object, a JSON string, empty or `null`.
-fn parse<'a>(plan: &'a Plan, call: &mut Call, bounds: &Bounds) -> Step<'a> {
+fn parse<'a>(plan: &'a Plan, call: &mut Call, terms: &Terms<'_>) -> Step<'a> {
     if let Some(fault) = &call.fault {
         return Step::Answered(failed(ErrorKind::InvalidCall, advice::no_call(fault)));
     }
+    let bounds = &terms.limits.arguments;
     let mut repairs = match relay::resolve(plan, call, bounds) {
         None => Vec::new(),
         Some(Ok(repairs)) => repairs,
@@ -77,7 +96,8 @@ fn parse<'a>(plan: &'a Plan, call: &mut Call, bounds: &Bounds) -> Step<'a> {
     };
     let tool = plan.place(&call.name).and_then(|place| Some((place, plan.planned(place)?)));
     let signature = || tool.map_or_else(|| "{...}".to_owned(), |(_, tool)| signature(tool));
-    let strict = tool.is_some_and(|(_, tool)| tool.listed.spec.validation == Validation::Strict);
+    let validation = tool.map(|(_, tool)| terms.validation(&tool.listed.spec));
+    let strict = validation.is_some_and(|validation| validation != Validation::Coerce);
     let value = match std::mem::take(&mut call.arguments) {
         RawArguments::Absent => Value::Null,
         RawArguments::Value(value) => value,
@@ -222,7 +242,7 @@ impl<'a> Step<'a> {
 }
 
 /// Step 5: look up in the pinned plan, then validate.
-fn look_up(plan: &Plan, call: &Call, step: Step<'_>, missing: Option<&Missing>) -> Slot {
+fn look_up(plan: &Plan, call: &Call, step: Step<'_>, terms: &Terms<'_>) -> Slot {
     let (tool, arguments, repairs) = match step {
         Step::Answered(outcome) => {
             return Slot::Answered { outcome, repairs: Vec::new() };
@@ -231,6 +251,7 @@ fn look_up(plan: &Plan, call: &Call, step: Step<'_>, missing: Option<&Missing>) 
         Step::Parsed { tool, arguments, repairs } => (tool, arguments, repairs),
     };
     let Some((place, tool)) = tool else {
+        let missing = terms.options.missing.as_ref();
         if let Some(error) = missing.and_then(|why| plan.missing(&call.name, why)) {
             return Slot::Answered { outcome: ToolOutcome::Failed(error), repairs };
         }
@@ -244,14 +265,14 @@ fn look_up(plan: &Plan, call: &Call, step: Step<'_>, missing: Option<&Missing>) 
         let message = advice::not_loaded(&tool.listed.spec.name, plan.beside());
         return Slot::Answered { outcome: failed(ErrorKind::NotLoaded, message), repairs };
     }
-    validate(place, tool, arguments, repairs)
+    validate(place, tool, arguments, (repairs, terms.validation(&tool.listed.spec)))
 }
 
 fn validate(
     place: u32,
     tool: PlannedTool<'_>,
     arguments: Map<String, Value>,
-    mut repairs: Vec<String>,
+    (mut repairs, validation): (Vec<String>, Validation),
 ) -> Slot {
     let ready = |value: Value, repairs| match value {
         Value::Object(fields) => {
@@ -263,16 +284,15 @@ fn validate(
             Slot::Answered { outcome, repairs: Vec::new() }
         }
     };
-    let spec = &tool.listed.spec;
     let Some(schema) = tool.listed.schema() else {
         let outcome = failed(ErrorKind::Internal, advice::crashed());
         return Slot::Answered { outcome, repairs };
     };
     let mut value = Value::Object(arguments);
-    if spec.validation == Validation::Off || schema.is_valid(&value) {
+    if validation == Validation::Off || schema.is_valid(&value) {
         return ready(value, repairs);
     }
-    if spec.validation == Validation::Coerce {
+    if validation == Validation::Coerce {
         let (coerced, notes) = schema.coerce(value);
         if schema.is_valid(&coerced) {
             repairs.extend(notes.iter().map(ToString::to_string));

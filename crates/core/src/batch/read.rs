@@ -65,6 +65,7 @@ impl Executor {
             key: None,
             decider: None,
             reading: Some(whole),
+            audience: options.audience,
         });
         let ticket = match word {
             Word::Unasked => None,

@@ -159,6 +159,7 @@ impl Deciding {
             key: None,
             decider: Some(decider),
             reading: None,
+            audience: self.options.audience,
         });
         let approved = self.decision == Decision::Approve;
         if approved && let Some(otherwise) = otherwise(&batch, place, &arguments, &reason).await {

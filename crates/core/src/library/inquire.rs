@@ -102,8 +102,9 @@ impl Executor {
         let mut spec = whole.clone();
         spec.name = ToolName::sanitize(whole.name.as_str());
         let name = spec.name.as_str().to_owned();
+        let largest = self.limits().max_data_bytes;
         let reader: Arc<dyn Tool> =
-            Arc::new(Reader { spec, library: Arc::clone(&from.library), wish });
+            Arc::new(Reader { spec, library: Arc::clone(&from.library), wish, largest });
         let source = from.source.clone();
         let tools = Toolset::of([reader]).map_err(ToolError::from)?;
         let catalog = Arc::new(alone(Shelf { source, tools, stale: from.stale }));

@@ -12,13 +12,12 @@ use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
 use crate::spec::ToolSpec;
 use crate::tool::{Arguments, Tool};
 
-/// Largest answer, in bytes of JSON.
-const LARGEST: usize = 8 * 1024 * 1024;
-
 pub(super) struct Reader {
     pub(super) spec: ToolSpec,
     pub(super) library: Arc<dyn Library>,
     pub(super) wish: Wish,
+    /// Largest answer, in bytes of JSON.
+    pub(super) largest: usize,
 }
 
 pub(super) enum Wish {
@@ -45,8 +44,11 @@ impl Tool for Reader {
 impl Reader {
     async fn answer(&self, inquiry: &Inquiry, context: &CallContext) -> Result<Content, ToolError> {
         let extra = self.library.answer(inquiry.clone(), context).await?;
-        if serde_json::to_vec(&extra).map_or(usize::MAX, |bytes| bytes.len()) > LARGEST {
-            let told = format!("the answer is larger than {LARGEST} bytes: ask for less of it");
+        let (size, largest) = (serde_json::to_vec(&extra).map(|bytes| bytes.len()), self.largest);
+        if size.unwrap_or(usize::MAX) > largest {
+            let told = format!(
+                "the answer is larger than {largest} bytes: ask for less of it, or raise `max_data`"
+            );
             return Err(ToolError::new(ErrorKind::Tool, told));
         }
         Ok(Content { extra, ..Content::default() })

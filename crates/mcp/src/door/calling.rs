@@ -159,11 +159,13 @@ impl Calling {
         let hold = if key.is_some() { Hold::OnItsOwn } else { Hold::WithItsClient };
         let call = Call { key, again, ..Call::new(id, self.tool.as_str(), arguments) };
         let unheard = self.unheard();
+        let audience = self.telling().audience();
         let house = &self.room.house;
         Ok(Running::start(self.visit.clone(), &self.line.client, hold, |options| {
             let mark = Some(Arc::clone(&self.visit.digest));
             let trace_state = self.trace_state.clone();
-            let options = BatchOptions { trace: self.trace, trace_state, mark, unheard, ..options };
+            let trace = self.trace;
+            let options = BatchOptions { trace, trace_state, mark, unheard, audience, ..options };
             let profile = self.visit.profile.as_deref();
             let report = house.run(self.plan.clone(), profile, vec![call], options);
             Box::pin(async move {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
-use toolcrib_core::{ErrorKind, Part, Response, TicketId, ToolOutcome};
+use toolcrib_core::{ErrorKind, Response, TicketId, ToolOutcome};
 
 use super::client::Client;
 use crate::block::{self, block};
@@ -11,6 +11,10 @@ use crate::said::{Fields, Said};
 
 /// Under which a host finds the ticket of a call that waits.
 const TICKET: &str = "toolcrib/ticket";
+/// Under which it finds what was put right before the call.
+const NOTES: &str = "toolcrib/notes";
+/// Under which it finds the handle of what was cut.
+const WHOLE: &str = "toolcrib/result";
 
 /// `promised`: the tool has a schema of its results, so that a strict client takes one without
 /// data for broken unless it is marked as an error. To know it may take reading the schema, so it
@@ -44,7 +48,9 @@ pub(super) fn result<'a>(
     if let Some(data) = data {
         result.put("structuredContent", Said::whole(data));
     }
-    let breaks_promise = || data.is_none() && promised();
+    // What the server said of its own result stays: what was cut is told beside it.
+    let is_done = matches!(response.outcome, ToolOutcome::Done(_));
+    let breaks_promise = || !is_done && data.is_none() && promised();
     result.put("isError", Said::Truth(response.is_error() || breaks_promise()));
     let extra = content.map(|content| &content.extra);
     if let Some(notes) = notes(response, told, extra) {
@@ -66,7 +72,9 @@ fn notes<'a>(
         ToolOutcome::Pending(pending) => Some(json!(pending.ticket)),
         ToolOutcome::Done(_) | ToolOutcome::Failed(_) | ToolOutcome::Denied { .. } => None,
     };
-    if ticket.is_none() && told.is_none() {
+    let repairs = Some(&response.repairs).filter(|repairs| !repairs.is_empty());
+    let whole = response.whole.as_ref();
+    if ticket.is_none() && told.is_none() && repairs.is_none() && whole.is_none() {
         return None;
     }
     let mut notes = match extra.and_then(|extra| extra.get("_meta")) {
@@ -75,6 +83,8 @@ fn notes<'a>(
         None => Map::new(),
     };
     notes.extend(ticket.map(|ticket| (TICKET.to_owned(), ticket)));
+    notes.extend(repairs.map(|repairs| (NOTES.to_owned(), json!(repairs))));
+    notes.extend(whole.map(|whole| (WHOLE.to_owned(), json!({ "cut": true, "handle": whole }))));
     notes.extend(told.map(|told| ("toolcrib/call".to_owned(), told.clone())));
     Some(Said::Whole(Cow::Owned(Value::Object(notes))))
 }
@@ -82,8 +92,7 @@ fn notes<'a>(
 /// What we say before the parts and after them.
 fn words(response: &Response) -> (Option<String>, Option<String>) {
     // The parts have blocks of their own.
-    let words = response.text_with(|_| false);
-    let is_text = |part: &Part| matches!(part, Part::Text { .. });
+    let words = response.words_with(|_| false);
     let told = response.error().map(|error| format!("Error: {}", error.message));
     let Some((told, rest)) =
         told.and_then(|told| Some((told.clone(), words.strip_prefix(told.as_str())?.to_owned())))
@@ -93,7 +102,7 @@ fn words(response: &Response) -> (Option<String>, Option<String>) {
     };
     // A tool that says itself why it failed is not quoted as well.
     let speaks = response.error().is_some_and(|error| error.kind == ErrorKind::Tool)
-        && response.content().is_some_and(|content| content.parts.iter().any(is_text));
+        && response.content().is_some_and(|content| !content.parts.is_empty());
     (some(if speaks { "" } else { &told }), some(&rest))
 }
 

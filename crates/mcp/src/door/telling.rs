@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rmcp::model::{ErrorCode, ErrorData};
 use serde_json::{Value, json};
 use toolcrib_core::{
-    BatchOptions, Caller, Decision, ErrorKind, LedgerError, Parked, Pending, Plan, Refusal,
-    Response, TicketError, TicketId, ToolError, ToolOutcome, Trace,
+    Audience, BatchOptions, Caller, Decision, ErrorKind, LedgerError, Parked, Pending, Plan,
+    Refusal, Response, TicketError, TicketId, ToolError, ToolOutcome, Trace,
 };
 
 use super::client::Client;
@@ -62,6 +62,12 @@ impl Telling<'_> {
         (is_missing && !is_relay()) || refusal.is_some_and(|refusal| lacks(refusal) || is_sole())
     }
 
+    /// A door that stands for one server passes on what that one says and nothing else.
+    pub(super) fn audience(&self) -> Audience {
+        let is_sole = self.house.sole(self.visit.profile.as_deref()).is_some();
+        if is_sole { Audience::Client } else { Audience::Program }
+    }
+
     /// Redeems a ticket for whoever decided.
     pub(super) fn redeem(
         &self,
@@ -71,8 +77,9 @@ impl Telling<'_> {
         trace: Option<Trace>,
     ) -> Running {
         let (house, profile) = (Arc::clone(self.house), self.visit.profile.clone());
+        let audience = self.audience();
         Running::start(self.visit.clone(), self.client, Hold::WithItsClient, |options| {
-            let options = BatchOptions { trace, ..options };
+            let options = BatchOptions { trace, audience, ..options };
             let (of, id) = (Arc::clone(&caller), ticket.clone());
             let redeeming = house.redeem(Claim { caller, profile, ticket, decision, options });
             Box::pin(async move {

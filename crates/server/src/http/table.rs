@@ -136,6 +136,11 @@ pub(crate) static ROUTES: &[Route] = &[
             number("offset", "Letters to pass over.", (0, u32::MAX as usize)),
             limit(results::LARGEST_PIECE),
             text("path", "A JSON pointer into the data of the result."),
+            number(
+                "part",
+                "The number of one part, from 0; what is no text is in base64.",
+                (0, 100_000),
+            ),
         ])
         .answers(schemas::result)
         .problems(&[InvalidQuery, UnknownResult]),

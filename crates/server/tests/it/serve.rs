@@ -45,6 +45,7 @@ mod near;
 mod numbers;
 mod operations;
 mod oracle;
+mod passing;
 mod places;
 mod plans;
 mod progress;

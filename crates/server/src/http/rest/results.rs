@@ -1,7 +1,7 @@
 //! `/v1/results/{handle}`: a result that was too large for a model, in pieces.
 
 use serde_json::json;
-use toolcrib::ResultHandle;
+use toolcrib::{Place, ResultHandle};
 
 use crate::http::asked::Asked;
 use crate::http::problem::{Kind, Problem};
@@ -21,9 +21,11 @@ pub(crate) fn read(asked: Asked) -> Answered {
         let query = &asked.query;
         let limit = query.number("limit", DEFAULT_PIECE);
         let offset = query.number("offset", 0);
-        let excerpt = content.excerpt(offset, limit, query.get("path")).ok_or_else(|| {
-            Problem::new(Kind::UnknownResult, "the result has nothing at this JSON pointer")
-        })?;
+        let part = query.get("part").map(|_| query.number("part", 0));
+        let place = Place::of(part, query.get("path"));
+        let excerpt = content
+            .excerpt(offset, limit, &place)
+            .ok_or_else(|| Problem::new(Kind::UnknownResult, "the result has nothing there"))?;
         Ok(reply(&json!({
             "handle": handle,
             "text": excerpt.text,
