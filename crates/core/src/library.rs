@@ -11,6 +11,7 @@ mod pattern;
 mod reader;
 mod seek;
 mod stock;
+mod values;
 
 use std::pin::Pin;
 use std::sync::Arc;

@@ -72,6 +72,17 @@ pub enum Leave {
     Any,
 }
 
+impl Leave {
+    /// What two of them leave together: it is enough if one of them names it.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self.min(other), self.max(other)) {
+            (Self::Fitting, Self::Named) => Self::Named,
+            (least, _) => least,
+        }
+    }
+}
+
 /// Decides for each tool and each call; what cannot be decided is `Deny`.
 ///
 /// The two methods must agree in one direction: a tool that `sees` hides is never asked about.

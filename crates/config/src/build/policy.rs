@@ -66,7 +66,7 @@ impl Policy for Strictest {
 
     fn leave(&self, caller: &Caller, unlisted: &Unlisted<'_>) -> Leave {
         let others = self.others.iter().map(|other| other.leave(caller, unlisted));
-        others.fold(self.first.leave(caller, unlisted), Leave::min)
+        others.fold(self.first.leave(caller, unlisted), Leave::and)
     }
 
     fn version(&self) -> Option<Fingerprint> {

@@ -100,7 +100,7 @@ impl Library for FittedLibrary {
     }
 
     fn leave(&self, uri: &str, address: &Address) -> Leave {
-        self.fit.leave(uri, address).min(self.library.leave(uri, address))
+        self.fit.leave(uri, address).and(self.library.leave(uri, address))
     }
 
     fn answer<'a>(

@@ -41,7 +41,10 @@ impl Executor {
         let response = gate.look(visitor, found, wish, (Word::Unasked, &options)).await?;
         let (pending, key) = match (response.outcome, response.debug.key) {
             (ToolOutcome::Pending(pending), Some(key)) => (pending, key),
-            (outcome, _) => return read(outcome),
+            (outcome, _) => {
+                let answer = read(outcome)?;
+                return Ok(stock.known(&inquiry, answer, &visitor.caller, gate.policy()));
+            }
         };
         let said = consent::ask(&inquiry, (key, &pending), &options).await;
         let (gate, stock, open) = now();

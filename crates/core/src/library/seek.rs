@@ -142,7 +142,7 @@ impl Stock {
         let normal = spec(address.normal().unwrap_or(uri));
         let stem = &held.holdings.stem;
         let unlisted = Unlisted { spec: &spec(uri), normal: &normal, stem, address: &address };
-        let leave = policy.leave(caller, &unlisted).min(held.library.leave(uri, &address));
+        let leave = policy.leave(caller, &unlisted).and(held.library.leave(uri, &address));
         if leave < Leave::Any && self.lists_like(&held.source, &address) {
             // What is listed is asked for as it is listed.
             return Leave::Never;

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use toolcrib_core::{
-    Caller, Catalog, ErrorKind, Executor, Inquiry, Missing, ToolError, Visitor, advice,
-};
+use toolcrib_core::{Catalog, ErrorKind, Executor, Inquiry, Missing, ToolError, Visitor, advice};
 
 use super::Crib;
 use super::tools::Tools;

@@ -31,7 +31,11 @@ fn takes_anything(read: &Arc<Mutex<Vec<String>>>, template: &str) -> CodeLibrary
         .resource(fields(json!({ "uri": "doc://open", "name": "o" })), all(read))
         .resource(fields(json!({ "uri": "doc://my%20open", "name": "m" })), all(read))
         .template(fields(json!({ "uriTemplate": template, "name": "any" })), all(read))
-        .completion(|_, _| async { Ok(fields(json!({ "completion": { "values": ["secret"] } }))) })
+        .completion(|_, _| async {
+            Ok(fields(
+                json!({ "completion": { "values": ["secret", "SECRET/", "open"], "total": 3 } }),
+            ))
+        })
 }
 
 struct Room {
@@ -184,7 +188,7 @@ const SPELLINGS: &[&str] = &[
 
 const DENIED: &str = r#"
     allow = ["*"]
-    deny = ["name:docs__doc://secret", "name:docs__file:///srv/secret.txt"]
+    deny = ["name:doc://secret", "name:file:///srv/secret.txt"]
 "#;
 
 #[tokio::test]
@@ -200,7 +204,7 @@ async fn no_spelling_of_what_is_denied_is_had() {
         allow = ["*"]
         deny = ["category:resource name:*secret*"]
     "#;
-    let listed = "allow = [\"name:*__doc://open\", \"name:*://public/*\"]";
+    let listed = "allow = [\"name:doc://open\", \"name:*://public/*\"]";
     for rules in [DENIED, &asks, guests, by_category, listed] {
         let room = Room::under(rules).await;
         for uri in SPELLINGS {
@@ -223,6 +227,7 @@ async fn what_is_another_resource_is_had_beside_one_that_is_denied() {
         "doc://z\u{fc}rich",
         "file:///srv/notes/today.txt",
         "https://example.com:8443/a?b=c#d",
+        "npm://@types/node",
     ] {
         assert!(room.has(uri).await, "{uri}");
     }
@@ -247,18 +252,39 @@ async fn without_such_a_rule_any_address_goes_to_its_server() {
 }
 
 #[tokio::test]
+async fn what_completes_a_template_names_nothing_that_is_kept_out() {
+    let about = json!({
+        "ref": { "type": "ref/resource", "uri": "doc://{name}" },
+        "argument": { "name": "name", "value": "" },
+    });
+    for (rules, expected) in [
+        (DENIED, json!({ "values": ["open"] })),
+        ("allow = [\"*\"]", json!({ "values": ["secret", "SECRET/", "open"], "total": 3 })),
+    ] {
+        let room = Room::new(Rules::parse(rules).unwrap(), "doc://{name}").await;
+        let answer = room.ask(About::Completion, about.clone()).await.unwrap();
+        assert_eq!(answer["completion"], expected, "{rules}");
+    }
+}
+
+#[tokio::test]
 async fn what_no_list_and_no_template_has_is_had_by_name_alone() {
     let template = "note://{id}";
     let rules = |more: &str| Rules::parse(&format!("allow = [\"*\"{more}]\ndeny = [\"*secret*\"]"));
     let free = Room::new(Rules::parse("allow = [\"*\"]").unwrap(), template).await;
     let bound = Room::new(rules("").unwrap(), template).await;
-    let named = Room::new(rules(", \"name:docs__doc://public/*\"").unwrap(), template).await;
+    let named = Room::new(rules(", \"name:doc://public/*\"").unwrap(), template).await;
     let had = |uri: &'static str| {
         let rooms = [&free, &bound, &named];
         async move {
             let mut had = Vec::new();
             for room in rooms {
-                had.push(room.has(uri).await);
+                // The library itself reads nothing that it does not know.
+                let about = json!({
+                    "ref": { "type": "ref/resource", "uri": uri },
+                    "argument": { "name": "a", "value": "" },
+                });
+                had.push(room.ask(About::Completion, about).await.is_ok());
             }
             had
         }

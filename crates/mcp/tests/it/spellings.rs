@@ -19,7 +19,7 @@ use crate::support::source;
 const WORD: &str = "the-hidden-word";
 
 /// Looks for what is asked for as many servers do: decoded, cut to its last part, in small letters.
-const PYTHON: &str = r#"
+const PYTHON: &str = r##"
 import urllib.parse
 KEPT = {"secret": "the-hidden-word", "secret.txt": "the-hidden-word", "open": "anybody"}
 try:
@@ -50,7 +50,7 @@ def file(folder: str, name: str) -> str:
     return kept(name)
 
 server.run("stdio")
-"#;
+"##;
 
 /// Takes addresses apart as browsers do, and asks its disk.
 const NODE: &str = r#"
@@ -132,7 +132,12 @@ const SPELLINGS: &[&str] = &[
 struct Room(Crib);
 
 impl Room {
-    async fn new(command: PathBuf, arguments: &[&str], folder: Option<PathBuf>, rules: &str) -> Self {
+    async fn new(
+        command: PathBuf,
+        arguments: &[&str],
+        folder: Option<PathBuf>,
+        rules: &str,
+    ) -> Self {
         let source = source(ServerSettings::new(Transport::Stdio(StdioSettings {
             command,
             arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
@@ -159,7 +164,8 @@ impl Room {
 }
 
 const FREE: &str = "allow = [\"*\"]";
-const DENIED: &str = "allow = [\"*\"]\ndeny = [\"name:doc://secret\", \"name:file:///srv/secret.txt\"]";
+const DENIED: &str =
+    "allow = [\"*\"]\ndeny = [\"name:doc://secret\", \"name:file:///srv/secret.txt\"]";
 const ASKED: &str = "allow = [\"*\"]\nask = [\"name:doc://secret*\", \"name:*/secret.txt\"]";
 
 async fn holds(command: PathBuf, arguments: &[&str], folder: Option<PathBuf>) {

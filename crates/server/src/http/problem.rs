@@ -155,7 +155,10 @@ impl Problem {
     /// Of something that is not there, while some sources have not had their first chance.
     pub(crate) fn starting(name: &str) -> Self {
         let shown: String = name.chars().take(80).collect();
-        let detail = format!("`{shown}` is not there yet, and nothing ran: send it again");
+        let detail = format!(
+            "`{shown}` is not there yet, and nothing ran: send it again, with a new plan if it came \
+             with one"
+        );
         Self::new(Kind::SourceStarting, detail)
             .with(header::RETRY_AFTER, HeaderValue::from_static("1"))
     }

@@ -25,7 +25,6 @@ pub(super) fn plainly(uri: &str) -> Option<String> {
     let is_told = is_scheme
         && !decoded.chars().any(|letter| is_unseen(letter) || is_compatible(letter))
         && !leads_elsewhere(rest)
-        && !host(rest).is_some_and(|host| host.contains('@'))
         && rest.matches(['?', '&']).count() <= MOST_FIELDS
         // Encoded twice.
         && self::decoded(&decoded).is_none_or(|again| again == decoded);
@@ -78,7 +77,9 @@ fn host(rest: &str) -> Option<&str> {
 pub(super) fn forms(normal: &str) -> BTreeSet<String> {
     let normal = normal.to_lowercase();
     let (scheme, rest) = normal.split_once(':').unwrap_or_default();
+    let guestless = guestless(rest);
     let mut rests = vec![rest];
+    rests.extend(guestless.as_deref());
     if scheme == "file"
         && let Some(host) = host(rest)
     {
@@ -120,9 +121,19 @@ fn path(rest: &str, cut: bool) -> String {
     parts.join("/")
 }
 
-/// With what no address holds encoded.
+/// Without whoever comes to a host, and with what no address holds encoded.
 pub(super) fn normal(decoded: &str) -> String {
-    encoded(decoded, |byte| !byte.is_ascii())
+    let (scheme, rest) = decoded.split_once(':').unwrap_or_default();
+    let guestless = guestless(rest).unwrap_or_else(|| rest.to_owned());
+    encoded(&format!("{scheme}:{guestless}"), |byte| !byte.is_ascii())
+}
+
+/// The same without a user before the host; `None`: there is none.
+fn guestless(rest: &str) -> Option<String> {
+    let host = host(rest)?;
+    let (guest, _) = host.rsplit_once('@')?;
+    let rest = rest.get(2 + guest.len() + 1..)?;
+    Some(format!("//{rest}"))
 }
 
 fn encoded(path: &str, is_more: impl Fn(u8) -> bool) -> String {
