@@ -31,7 +31,10 @@ pub struct Named {
 impl Address {
     pub fn new(uri: &str) -> Self {
         let decoded = spelling::plainly(uri);
-        let forms = decoded.as_deref().map(spelling::forms).unwrap_or_default();
+        let mut forms = decoded.as_deref().map(spelling::forms).unwrap_or_default();
+        if decoded.is_some() {
+            forms.extend(spelling::ends(uri).iter().flat_map(|end| spelling::forms(end)));
+        }
         let forms = forms.iter().map(|form| Glob::new(form)).collect();
         Self { normal: decoded.as_deref().map(spelling::normal), forms }
     }

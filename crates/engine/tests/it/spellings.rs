@@ -111,6 +111,8 @@ const SPELLINGS: &[&str] = &[
     "doc://x/%2e%2e/secret",
     "doc://x/%2E./secret",
     "doc://x%2f..%2fsecret",
+    "doc://x%2fsecret",
+    "doc://x%5csecret",
     "doc://x/..%2fsecret",
     "doc://x/..;/secret",
     "doc://x/...//secret",
@@ -228,6 +230,7 @@ async fn what_is_another_resource_is_had_beside_one_that_is_denied() {
         "file:///srv/notes/today.txt",
         "https://example.com:8443/a?b=c#d",
         "npm://@types/node",
+        "repo://name/src%2Fmain.rs",
     ] {
         assert!(room.has(uri).await, "{uri}");
     }

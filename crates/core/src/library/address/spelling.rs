@@ -26,9 +26,27 @@ pub(super) fn plainly(uri: &str) -> Option<String> {
         && !decoded.chars().any(|letter| is_unseen(letter) || is_compatible(letter))
         && !leads_elsewhere(rest)
         && rest.matches(['?', '&']).count() <= MOST_FIELDS
+        && encoded_slashes(uri).count() <= MOST_FIELDS
+        && !decoded.contains('\\')
         // Encoded twice.
         && self::decoded(&decoded).is_none_or(|again| again == decoded);
     is_told.then_some(decoded)
+}
+
+/// Where slashes are encoded.
+fn encoded_slashes(uri: &str) -> impl Iterator<Item = usize> {
+    (0..uri.len()).filter(move |at| {
+        let code = uri.get(*at..).and_then(|rest| rest.get(..3));
+        code.is_some_and(|code| code.eq_ignore_ascii_case("%2f"))
+    })
+}
+
+/// What stands behind each encoded slash, as an address of its own with nothing encoded: some
+/// servers take that alone.
+pub(super) fn ends(uri: &str) -> Vec<String> {
+    let scheme = uri.split(':').next().unwrap_or_default();
+    let ends = encoded_slashes(uri).filter_map(|at| decoded(uri.get(at + 3..)?));
+    ends.map(|end| format!("{scheme}://{end}")).collect()
 }
 
 /// `None`: what is encoded is no text.
