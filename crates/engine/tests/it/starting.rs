@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcrib_core::{
-    About, BatchOptions, Call, Caller, Effect, ErrorKind, Inquiry, Kind, RawArguments, Request,
-    SourceId, ToolError, ToolOutcome, Toolset, Visitor,
+    About, BatchOptions, Call, Caller, CribLimits, Effect, ErrorKind, Inquiry, Kind, RawArguments,
+    Request, SourceId, ToolError, ToolOutcome, Toolset, Visitor,
 };
 use toolcrib_engine::Crib;
 use toolcrib_engine::rules::Rules;
@@ -31,7 +31,7 @@ async fn failed_of(crib: &Crib, plan: &toolcrib_core::Plan, name: &str) -> Optio
     let mut report = crib.run(plan, vec![call]).await;
     match report.responses.pop().unwrap().outcome {
         ToolOutcome::Failed(error) => Some(error),
-        _ => None,
+        ToolOutcome::Done(_) | ToolOutcome::Denied { .. } | ToolOutcome::Pending(_) => None,
     }
 }
 
@@ -76,7 +76,7 @@ async fn a_source_that_comes_later_has_its_first_chance_too() {
         let crib = crib.clone();
         let sources = [placed("slow", std::sync::Arc::new(slow()) as _)];
         let policy = std::sync::Arc::new(toolcrib_core::AllowAll);
-        async move { crib.replace(sources, policy, Default::default()).await }
+        async move { crib.replace(sources, policy, CribLimits::default()).await }
     });
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!(failed(&crib, "orders").await.unwrap().kind, ErrorKind::SourceStarting);
@@ -87,7 +87,7 @@ async fn a_source_that_comes_later_has_its_first_chance_too() {
 #[tokio::test(start_paused = true)]
 async fn a_view_waits_for_its_own_sources_alone() {
     let crib = builder().source("quick", shop(&["clock"])).source("slow", slow()).open();
-    let quick = crib.under(std::sync::Arc::new(toolcrib_core::AllowAll), Default::default());
+    let quick = crib.under(std::sync::Arc::new(toolcrib_core::AllowAll), CribLimits::default());
     quick.narrow(Some([SourceId::new("quick")].into()));
     let starting = tokio::spawn({
         let crib = crib.clone();
