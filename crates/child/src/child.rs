@@ -8,7 +8,7 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::time::timeout;
 
 use crate::error::SpawnError;
-use crate::keeper::{self, Leash, Started};
+use crate::keeper::{self, Ending, Leash, Started};
 use crate::program::Program;
 use crate::stderr::StderrTail;
 
@@ -75,9 +75,14 @@ impl Child {
     /// By then [`Child::stderr`] has all that was written before, unless a descendant holds on to
     /// the pipe.
     pub async fn ended(&self) -> Exit {
-        let exit = self.leash.ended().await;
+        let exit = self.leash.ending().ended().await;
         let _ = timeout(LAST_WORDS, self.stderr.closed()).await;
         exit
+    }
+
+    /// Its end, for whoever waits for it and does not hold the child.
+    pub fn ending(&self) -> Ending {
+        self.leash.ending().clone()
     }
 
     /// Ends it: closes its input, sends `SIGTERM` to its group after 2 s and `SIGKILL` after 2 more,
@@ -91,7 +96,7 @@ impl Child {
             if let Some(signal) = signal {
                 self.leash.signal(signal);
             }
-            if timeout(GRACE, self.leash.ended()).await.is_ok() {
+            if timeout(GRACE, self.leash.ending().ended()).await.is_ok() {
                 break;
             }
         }

@@ -35,7 +35,11 @@ pub(crate) struct Started {
 }
 
 /// The holder's side of a keeper; dropped, the program is killed.
-pub(crate) struct Leash {
+pub(crate) struct Leash(Ending);
+
+/// The end of a program, for whoever waits for it and does not hold it.
+#[derive(Clone)]
+pub struct Ending {
     shared: Arc<Shared>,
     stage: watch::Receiver<Stage>,
 }
@@ -116,7 +120,7 @@ fn keep(program: &Program, reply: oneshot::Sender<Result<Started, SpawnError>>) 
     let shared;
     match spawn(program, tag) {
         Ok((started, own_scratch, own_stage)) => {
-            shared = Arc::clone(&started.leash.shared);
+            shared = Arc::clone(&started.leash.0.shared);
             scratch = own_scratch;
             stage = own_stage;
             // Nobody waits any more: the leash in the reply is dropped, and the program killed.
@@ -162,7 +166,7 @@ fn spawn(program: &Program, tag: Option<Tag>) -> Result<Spawned, SpawnError> {
     };
     let shared = Shared { id, state: Mutex::default(), changed: Condvar::new() };
     let (sender, stage) = watch::channel(Stage::Running);
-    let leash = Leash { shared: Arc::new(shared), stage };
+    let leash = Leash(Ending { shared: Arc::new(shared), stage });
     Ok((Started { stdin, stdout, stderr, leash }, scratch, sender))
 }
 
@@ -224,22 +228,36 @@ impl Shared {
 
 impl Leash {
     pub(crate) fn id(&self) -> u32 {
-        self.shared.id.as_raw_nonzero().get().unsigned_abs()
+        self.0.shared.id.as_raw_nonzero().get().unsigned_abs()
     }
 
     /// Sends a signal to the group, while its leader lives.
     pub(crate) fn signal(&self, signal: Signal) {
-        self.shared.signal(signal);
+        self.0.shared.signal(signal);
     }
 
     /// Kills the group at once, and has the keeper kill what else is left.
     pub(crate) fn finish(&self) {
-        self.shared.signal(Signal::KILL);
-        self.shared.state().is_to_finish = true;
-        self.shared.changed.notify_all();
+        self.0.finish();
     }
 
-    pub(crate) async fn ended(&self) -> Exit {
+    pub(crate) fn ending(&self) -> &Ending {
+        &self.0
+    }
+
+    pub(crate) async fn gone(&self) -> Exit {
+        self.0
+            .reached(|stage| match stage {
+                Stage::Running | Stage::Ended(_) => None,
+                Stage::Gone(exit) => Some(exit),
+            })
+            .await
+    }
+}
+
+impl Ending {
+    /// Waits until the program has ended; what it spawned may still run, and hold its pipes.
+    pub async fn ended(&self) -> Exit {
         self.reached(|stage| match stage {
             Stage::Running => None,
             Stage::Ended(exit) | Stage::Gone(exit) => Some(exit),
@@ -247,12 +265,17 @@ impl Leash {
         .await
     }
 
-    pub(crate) async fn gone(&self) -> Exit {
-        self.reached(|stage| match stage {
-            Stage::Running | Stage::Ended(_) => None,
-            Stage::Gone(exit) => Some(exit),
-        })
-        .await
+    /// Whether the program has ended by now.
+    pub fn has_ended(&self) -> bool {
+        !matches!(*self.stage.borrow(), Stage::Running)
+    }
+
+    /// Kills everything that is left of it, the program too if it still runs. This takes a moment,
+    /// and is not waited for.
+    pub fn finish(&self) {
+        self.shared.signal(Signal::KILL);
+        self.shared.state().is_to_finish = true;
+        self.shared.changed.notify_all();
     }
 
     async fn reached(&self, exit: impl Fn(Stage) -> Option<Exit>) -> Exit {

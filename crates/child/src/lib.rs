@@ -53,7 +53,7 @@ mod sweep;
 
 pub use child::{Child, Exit};
 pub use error::SpawnError;
-pub use keeper::wait_for_all;
+pub use keeper::{Ending, wait_for_all};
 pub use program::{INHERITED, Limits, Program};
 pub use restarts::{Permit, RestartBounds, Restarts};
 pub use stderr::StderrTail;
