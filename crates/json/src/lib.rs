@@ -4,4 +4,5 @@ pub mod number;
 pub mod repair;
 pub mod schema;
 mod strict;
+pub mod strings;
 pub mod unseen;

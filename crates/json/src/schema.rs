@@ -10,13 +10,16 @@ mod explore;
 mod graph;
 mod held;
 mod keywords;
+mod lenient;
 mod names;
 mod pattern;
+mod places;
 mod references;
 mod remedy;
 mod scopes;
 mod signature;
 mod text;
+mod tidy;
 mod unfold;
 mod violation;
 mod work;
@@ -27,11 +30,15 @@ use std::sync::Arc;
 use referencing::Registry;
 use serde_json::Value;
 
+use lenient::Easing;
+
 pub use bounds::Bounds;
 pub use coerce::Coercion;
 pub use error::SchemaError;
+pub use lenient::Left;
 pub use references::Documents;
 pub use signature::signature;
+pub use tidy::tidied;
 pub use violation::{Violation, Violations};
 
 /// A compiled JSON Schema; cloning shares it.
@@ -50,6 +57,8 @@ struct Compiled {
     /// What a check takes whatever the value; nothing for recursive schemas.
     total: Option<unfold::Total>,
     bounds: Bounds,
+    /// What of the source is not checked.
+    left: Vec<Left>,
 }
 
 impl Schema {
@@ -75,6 +84,11 @@ impl Schema {
     /// The schema as it was written.
     pub fn source(&self) -> &Value {
         &self.0.source
+    }
+
+    /// Keywords that cannot be used and are not checked: whoever gets the value may.
+    pub fn left(&self) -> &[Left] {
+        &self.0.left
     }
 
     /// Whether a value satisfies the schema. A value that is too deep or too large for the
@@ -107,7 +121,8 @@ impl Schema {
     }
 }
 
-/// Compiles a schema, once more in the later form where an old habit is why it was refused.
+/// Compiles a schema, once more in the later form where an old habit is why it was refused, and
+/// without what cannot be used.
 fn compile(
     source: &Value,
     bounds: &Bounds,
@@ -117,12 +132,41 @@ fn compile(
     let mut compiled = match compile_once(source, bounds, documents) {
         Ok(compiled) => compiled,
         Err(refusal) => {
-            let adapted = dialect::adapted(source, &refusal).ok_or(refusal)?;
-            compile_once(&adapted, bounds, documents)?
+            // Rare, and large.
+            eased(source, refusal, &|schema| compile_once(schema, bounds, documents), bounds)?
         }
     };
     compiled.source.clone_from(source);
     Ok(Schema(Arc::new(compiled)))
+}
+
+/// What is left of a schema that was refused. `Err`: why nothing is, as it was first.
+fn eased(
+    source: &Value,
+    refusal: SchemaError,
+    compile: &dyn Fn(&Value) -> Result<Compiled, SchemaError>,
+    bounds: &Bounds,
+) -> Result<Compiled, SchemaError> {
+    let mut easing = Easing::of(source);
+    let (mut found, mut was_adapted) = (None, false);
+    loop {
+        let refused = found.as_ref().unwrap_or(&refusal);
+        // Once: what was refused all the same would be adapted for ever.
+        let adapted = dialect::adapted(&easing.schema, refused).filter(|_| !was_adapted);
+        match adapted {
+            Some(adapted) => (easing.schema, was_adapted) = (adapted, true),
+            None if easing.takes_out(refused, bounds) => {}
+            None => return Err(refusal),
+        }
+        match compile(&easing.schema) {
+            Ok(compiled) => {
+                let mut left = easing.left;
+                left.iter_mut().for_each(|left| left.at = lenient::as_written(source, &left.at));
+                return Ok(Compiled { left, ..compiled });
+            }
+            Err(refused) => found = Some(refused),
+        }
+    }
 }
 
 fn compile_once(
@@ -139,7 +183,8 @@ fn compile_once(
             let refused = patterns.iter().find_map(pattern::Pattern::refusal);
             refused.unwrap_or_else(|| references::refusal(source, &error))
         })?;
-    Ok(Compiled { source: Value::Null, validator, graph, total, bounds: bounds.clone() })
+    let (source, bounds, left) = (Value::Null, bounds.clone(), Vec::new());
+    Ok(Compiled { source, validator, graph, total, bounds, left })
 }
 
 impl Compiled {

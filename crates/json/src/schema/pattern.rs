@@ -22,35 +22,41 @@ pub(super) struct Pattern {
 impl Pattern {
     /// The pattern, unless it is longer than `limit` bytes.
     pub(super) fn no_longer_than(self, limit: usize) -> Result<Pattern, SchemaError> {
-        if self.text.len() <= limit {
-            return Ok(self);
-        }
-        Err(self.refused("it is too long: shorten it, or check the value in the tool"))
+        if self.text.len() <= limit { Ok(self) } else { Err(self.refused(TOO_LONG)) }
     }
 
     /// Why the engine does not take it, if it does not.
     pub(super) fn refusal(&self) -> Option<SchemaError> {
-        let alone = json!({ "pattern": self.text });
-        let options = jsonschema::draft202012::options().with_pattern_options(engine());
-        options.build(&alone).err()?;
-        let looks_around = ["(?=", "(?!", "(?<=", "(?<!"];
-        let reason = if looks_around.iter().any(|opening| self.text.contains(opening)) {
-            "look-around needs a backtracking engine: write it without"
-        } else if has_back_reference(&self.text) {
-            "back-references need a backtracking engine: write it without"
-        } else {
-            "it is no regular expression, or its repetitions are too large: simplify it"
-        };
-        Some(self.refused(reason))
+        unusable(&self.text, usize::MAX).map(|reason| self.refused(reason))
     }
 
     fn refused(&self, reason: &str) -> SchemaError {
         SchemaError::Pattern {
             at: self.at.clone(),
             pattern: text::shorten(&self.text, 60),
-            reason: reason.to_owned(),
+            reason: format!("{reason}: check the value in the tool"),
         }
     }
+}
+
+const TOO_LONG: &str = "it is too long";
+
+/// Why a pattern cannot be used, if so; `longest`: bytes of one.
+pub(super) fn unusable(pattern: &str, longest: usize) -> Option<&'static str> {
+    if pattern.len() > longest {
+        return Some(TOO_LONG);
+    }
+    let alone = json!({ "pattern": pattern });
+    let options = jsonschema::draft202012::options().with_pattern_options(engine());
+    options.build(&alone).err()?;
+    let looks_around = ["(?=", "(?!", "(?<=", "(?<!"];
+    Some(if looks_around.iter().any(|opening| pattern.contains(opening)) {
+        "look-around needs a backtracking engine"
+    } else if has_back_reference(pattern) {
+        "back-references need a backtracking engine"
+    } else {
+        "it is no regular expression that is read here, or its repetitions are too large"
+    })
 }
 
 /// Whether `\1` to `\9` or `\k` stands in an expression, outside an escaped backslash.

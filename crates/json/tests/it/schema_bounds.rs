@@ -251,39 +251,6 @@ fn documents_are_bounded_in_bytes_depth_and_subschemas() {
 }
 
 #[test]
-fn patterns_of_a_backtracking_engine_are_refused() {
-    let refused = |pattern: &str, reason: &str| SchemaError::Pattern {
-        at: "/properties/a/pattern".to_owned(),
-        pattern: pattern.to_owned(),
-        reason: reason.to_owned(),
-    };
-    let look = "look-around needs a backtracking engine: write it without";
-    let back = "back-references need a backtracking engine: write it without";
-    let large = "it is no regular expression, or its repetitions are too large: simplify it";
-    for (pattern, reason) in [
-        ("(a|aa)+(?!x)$", look),
-        ("^(?=.*a)", look),
-        ("(?<=a)b", look),
-        (r"(a)\1", back),
-        ("a{1,1000}{1,1000}", large),
-        (r"(\w{1,500}){1,500}", large),
-        ("(", large),
-    ] {
-        let schema = json!({"properties": {"a": {"pattern": pattern}}});
-        assert_eq!(refusal(&schema), refused(pattern, reason));
-        assert!(Schema::compile(&json!({"patternProperties": {pattern: true}})).is_err());
-    }
-    let long = "a".repeat(1025);
-    let schema = json!({"properties": {"a": {"pattern": long}}});
-    assert!(matches!(refusal(&schema), SchemaError::Pattern { .. }));
-    let many: serde_json::Map<_, _> =
-        (0..33).map(|index| (format!("^a{index}"), json!({}))).collect();
-    let found = refusal(&json!({"patternProperties": many}));
-    let at = "/patternProperties".to_owned();
-    assert_eq!(found, SchemaError::TooManyPatterns { at, limit: 32 });
-}
-
-#[test]
 fn ordinary_patterns_are_taken() {
     for (pattern, good, bad) in [
         (r"^[A-Za-z0-9_-]{1,64}$", "a_b", "a b"),
@@ -298,13 +265,7 @@ fn ordinary_patterns_are_taken() {
 }
 
 #[test]
-fn an_unknown_type_makes_no_schema() {
-    for name in ["dict", "float", "tuple", "any"] {
-        let found = refusal(&json!({"type": "object", "properties": {"a": {"type": name}}}));
-        let types = "string, integer, number, boolean, array, object or null";
-        let reason = format!("\"{name}\" is no type: use {types}");
-        assert_eq!(found, SchemaError::Invalid { at: "/properties/a/type".to_owned(), reason });
-    }
+fn what_is_no_object_makes_no_schema() {
     let refused = Schema::compile(&json!("text")).unwrap_err();
     assert!(matches!(refused, SchemaError::Invalid { .. }));
 }
@@ -324,8 +285,8 @@ fn the_exclusive_bounds_of_draft_4_are_read_where_no_draft_is_said() {
         )
     );
     assert!(!schema.is_valid(&json!({"page": 0})) && !schema.is_valid(&json!({"rate": 2})));
-    let alone = refusal(&json!({"exclusiveMinimum": true}));
-    assert!(matches!(alone, SchemaError::Invalid { at, .. } if at == "/exclusiveMinimum"));
+    let alone = Schema::compile(&json!({"exclusiveMinimum": true})).unwrap();
+    assert_eq!(alone.left()[0].at, "/exclusiveMinimum");
 }
 
 #[test]

@@ -20,7 +20,8 @@ impl Patterns {
         if self.0.len() >= MOST {
             return false;
         }
-        let taken = Schema::compile(&json!({ "pattern": pattern })).is_ok();
+        let compiled = Schema::compile(&json!({ "pattern": pattern }));
+        let taken = compiled.is_ok_and(|schema| schema.left().is_empty());
         self.0.insert(pattern.to_owned(), taken);
         taken
     }
