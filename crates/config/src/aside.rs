@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use toolcrib_core::{Catalog, Quarantine, SourceId, ToolName};
+use toolcrib_core::{Catalog, Quarantine, Quarantined, SourceId, ToolName};
 
 /// Names of one source that are told.
 const TOLD: usize = 5;
@@ -23,6 +23,30 @@ pub fn set_aside(all: &Catalog, profiles: &[(String, Arc<Catalog>)]) -> Vec<Stri
         told((of, owner), names, &serving(of, names, profiles))
     };
     pairs.iter().map(line).collect()
+}
+
+/// A line for every source of which tools are kept out, with the reason of each that is named;
+/// those whose names others have are told by [`set_aside`].
+pub fn kept_out(all: &Catalog) -> Vec<String> {
+    let mut sources: BTreeMap<&SourceId, Vec<&Quarantined>> = BTreeMap::new();
+    for tool in all.quarantined() {
+        if !matches!(tool.reason, Quarantine::NameTaken { .. }) {
+            sources.entry(&tool.spec.origin.source).or_default().push(tool);
+        }
+    }
+    let line = |(source, tools): (&&SourceId, &Vec<&Quarantined>)| {
+        let named = tools.iter().take(TOLD);
+        let named: Vec<_> =
+            named.map(|tool| format!("`{}` ({})", tool.spec.name, tool.reason)).collect();
+        let (are, more) = match tools.len() {
+            1 => ("tool of", String::new()),
+            count if count <= TOLD => ("tools of", String::new()),
+            count => ("tools of", format!(", and {} more that `doctor` tells", count - TOLD)),
+        };
+        let be = if tools.len() == 1 { "is" } else { "are" };
+        format!("{} {are} `{source}` {be} kept out: {}{more}", tools.len(), named.join(", "))
+    };
+    sources.iter().map(line).collect()
 }
 
 /// The profiles where all of these are this source's.

@@ -31,7 +31,7 @@ mod sources;
 mod suspicion;
 mod template;
 
-pub use aside::set_aside;
+pub use aside::{kept_out, set_aside};
 pub use build::{Built, Failed, Maker, View};
 pub use check::{Bounds, Front, Tls};
 pub use config::{Config, KeptBounds, Profile, Read};

@@ -15,7 +15,7 @@ use crate::name::{LONGEST_NAME, SourceId, ToolName};
 use crate::plan::Again;
 use crate::spec::ToolSpec;
 use crate::tool::Tool;
-use crate::toolset::{Shelved, Toolset, owner};
+use crate::toolset::{Aside, Shelved, Toolset, owner};
 
 /// Every tool there is, under its name, and those that were kept out with the reason.
 ///
@@ -99,6 +99,22 @@ pub enum Quarantine {
     TooMany { most: usize },
     #[error("its name is longer than {most} characters: rename it")]
     LongName { most: usize },
+    /// As its source, or whoever names the source, says.
+    #[error("{problem}")]
+    Unusable { problem: String },
+}
+
+/// Tools of one source that are told of although it could not take them.
+const MOST_ASIDE: usize = 1_000;
+
+impl Aside {
+    fn kept_out(&self, source: &SourceId) -> Quarantined {
+        let mut spec = Arc::clone(&self.spec);
+        if spec.origin.source != *source {
+            Arc::make_mut(&mut spec).origin.source = source.clone();
+        }
+        Quarantined { fingerprint: spec.fingerprint(), spec, reason: self.reason.clone() }
+    }
 }
 
 /// What a snapshot takes in; what goes beyond is kept out.
@@ -277,6 +293,8 @@ impl<'a> Assembly<'a> {
                     .or_else(|| other_owner.map(ToString::to_string));
                 self.admit(&mut catalog, shelved, shelf, taken_by);
             }
+            let aside = shelf.tools.aside().iter().take(MOST_ASIDE);
+            catalog.quarantined.extend(aside.map(|aside| aside.kept_out(&shelf.source)));
         }
         catalog.loaded = catalog.tools.len();
         catalog.starting = self.starting.into();

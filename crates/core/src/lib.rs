@@ -83,7 +83,7 @@ pub use source::{Source, SourceError};
 pub use spec::{Guidance, Limits, Origin, Say, ToolSpec, Traits, Validation};
 pub use ticket::{Decision, Parked, TicketBounds, TicketError, TicketId};
 pub use tool::{Arguments, Tool, brief, raw_tool, tool, tool_with};
-pub use toolset::{Conflict, NotRenamed, Shelved, Toolset};
+pub use toolset::{Aside, Conflict, NotRenamed, Shelved, Toolset};
 pub use trace::{Trace, TraceState};
 pub use verify::Verify;
 pub use witness::{Decided, Over, QuestionStage, Questioned, Ruling, Witness};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 
+use crate::catalog::Quarantine;
 use crate::name::{InvalidName, ToolName};
 use crate::spec::ToolSpec;
 use crate::tool::Tool;
@@ -18,10 +19,19 @@ pub struct Shelved {
     pub tool: Arc<dyn Tool>,
 }
 
-/// A set of tools in a fixed order.
+/// A set of tools in a fixed order, and those that their source has and nobody may see.
 #[derive(Clone, Default)]
 pub struct Toolset {
     tools: IndexMap<ToolName, Shelved>,
+    aside: Vec<Aside>,
+}
+
+/// A tool that cannot be used as its source has it: it costs itself alone, and is told of.
+#[derive(Debug, Clone)]
+pub struct Aside {
+    /// As far as it is known; its name need not be its own.
+    pub spec: Arc<ToolSpec>,
+    pub reason: Quarantine,
 }
 
 /// Two tools of one name.
@@ -52,14 +62,43 @@ impl Toolset {
                 Entry::Occupied(taken) => return Err(conflict(taken.get(), &shelved)),
             }
         }
-        Ok(Self { tools })
+        Ok(Self { tools, aside: Vec::new() })
     }
 
     /// Keeps the tools that the test accepts; the others are gone, not hidden.
     #[must_use]
     pub fn filter(&self, keep: impl Fn(&ToolSpec) -> bool) -> Self {
         let kept = self.tools.iter().filter(|(_, shelved)| keep(&shelved.spec));
-        Self { tools: kept.map(|(name, shelved)| (name.clone(), shelved.clone())).collect() }
+        let aside = self.aside.iter().filter(|aside| keep(&aside.spec)).cloned().collect();
+        let tools = kept.map(|(name, shelved)| (name.clone(), shelved.clone())).collect();
+        Self { tools, aside }
+    }
+
+    /// The same set, with these beside it that cannot be used.
+    #[must_use]
+    pub fn with_aside(mut self, aside: impl IntoIterator<Item = Aside>) -> Self {
+        self.aside.extend(aside);
+        self
+    }
+
+    /// Puts aside the tools for which a reason is given.
+    #[must_use]
+    pub fn apart(&self, reason: impl Fn(&ToolSpec) -> Option<Quarantine>) -> Self {
+        let mut apart = Self { tools: IndexMap::new(), aside: self.aside.clone() };
+        for (name, shelved) in &self.tools {
+            match reason(&shelved.spec) {
+                Some(reason) => {
+                    apart.aside.push(Aside { spec: Arc::clone(&shelved.spec), reason });
+                }
+                None => _ = apart.tools.insert(name.clone(), shelved.clone()),
+            }
+        }
+        apart
+    }
+
+    /// What cannot be used, and why.
+    pub fn aside(&self) -> &[Aside] {
+        &self.aside
     }
 
     /// Puts `prefix__` before every name, and before the names of companions within the set.
@@ -79,7 +118,7 @@ impl Toolset {
             }
         }
         let renamed = self.tools.values().map(|shelved| shelved.renamed(&names));
-        Ok(Self::gather(renamed)?)
+        Ok(Self::gather(renamed)?.with_aside(self.aside.iter().cloned()))
     }
 
     /// Changes what callers see of the tools, but for their names: those are `rename`'s.
@@ -91,7 +130,7 @@ impl Toolset {
             spec.name = name.clone();
             (name.clone(), Shelved { spec: Arc::new(spec), tool: Arc::clone(&shelved.tool) })
         });
-        Self { tools: edited.collect() }
+        Self { tools: edited.collect(), aside: self.aside.clone() }
     }
 
     /// Has a person asked before each call of the tools for which a reason is given.
@@ -106,7 +145,8 @@ impl Toolset {
 
     /// Both sets, this one first; a name in both is a conflict.
     pub fn merge(&self, other: &Self) -> Result<Self, Conflict> {
-        Self::gather(self.tools.values().chain(other.tools.values()).cloned())
+        let merged = Self::gather(self.tools.values().chain(other.tools.values()).cloned())?;
+        Ok(merged.with_aside(self.aside.iter().chain(&other.aside).cloned()))
     }
 
     /// The same tools with nothing hidden in their texts, and the names of those that were changed.
@@ -120,7 +160,7 @@ impl Toolset {
                 changed.push(name.clone());
             }
         }
-        (Self { tools }, changed)
+        (Self { tools, aside: self.aside.clone() }, changed)
     }
 
     pub fn get(&self, name: &str) -> Option<&Shelved> {

@@ -65,7 +65,8 @@ impl Lock {
             | Quarantine::BadSchema { .. }
             | Quarantine::NotJudged
             | Quarantine::TooMany { .. }
-            | Quarantine::LongName { .. } => None,
+            | Quarantine::LongName { .. }
+            | Quarantine::Unusable { .. } => None,
         });
         let mut here = HashSet::new();
         for (spec, fingerprint) in listed.chain(kept_out) {

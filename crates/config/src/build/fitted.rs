@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use toolcrib_core::{
-    Address, BoxFuture, Leave, Library, Named, Say, Source, SourceError, SourceId, Tool, Toolset,
-    Validation,
+    Address, BoxFuture, LONGEST_NAME, Leave, Library, Named, Quarantine, Say, Source, SourceError,
+    SourceId, Tool, Toolset, Validation,
 };
 use toolcrib_engine::rules::Glob;
 
@@ -170,11 +170,11 @@ impl Fit {
 
     fn apply(&self, tools: &Toolset) -> Result<Toolset, SourceError> {
         let wanted = tools.filter(|spec| self.wants(spec.name.as_str()));
-        let named = wanted.prefix(&self.prefix).map_err(|error| {
-            let message = "a tool cannot have its name: set a shorter `prefix`, or `exclude` it";
+        let named = self.set_long_apart(&wanted).prefix(&self.prefix).map_err(|error| {
+            let message = "a tool cannot have its name: set another `prefix`, or `exclude` it";
             SourceError::new(message).because(error)
         })?;
-        self.refuse_foreign(&named)?;
+        let named = self.set_foreign_apart(&named);
         if self.overrides.is_empty() && self.validation.is_none() {
             return Ok(named);
         }
@@ -188,17 +188,30 @@ impl Fit {
         }))
     }
 
+    /// A name that is legal at the source may be too long behind the prefix: it costs its tool.
+    fn set_long_apart(&self, tools: &Toolset) -> Toolset {
+        let (stem, most) = (self.stem(), LONGEST_NAME);
+        tools.apart(|spec| {
+            let is_long = stem.len() + spec.name.as_str().len() > most;
+            is_long.then(|| Quarantine::Unusable {
+                problem: format!(
+                    "behind `{stem}` its name is longer than {most} characters: set a shorter \
+                     `prefix`, or `exclude` it"
+                ),
+            })
+        })
+    }
+
     /// Which source has a name must not depend on which of them came up: rules, pins and changes
     /// go by names, and a server could take what is permitted to another.
-    fn refuse_foreign(&self, tools: &Toolset) -> Result<(), SourceError> {
-        let mut names = tools.iter().map(|shelved| shelved.spec.name.as_str());
-        let Some((name, owner)) = names.find_map(|name| Some((name, self.owner(name)?))) else {
-            return Ok(());
-        };
-        let message = format!(
-            "its tool `{name}` has a name that belongs to the source `{owner}`: set another \
-             `prefix`, or `exclude` the tool"
-        );
-        Err(SourceError::new(message))
+    fn set_foreign_apart(&self, tools: &Toolset) -> Toolset {
+        tools.apart(|spec| {
+            let owner = self.owner(spec.name.as_str())?;
+            Some(Quarantine::Unusable {
+                problem: format!(
+                    "its name belongs to the source `{owner}`: set another `prefix`, or `exclude` it"
+                ),
+            })
+        })
     }
 }

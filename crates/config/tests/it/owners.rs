@@ -32,12 +32,37 @@ async fn a_tool_cannot_take_a_name_of_another_source() {
     for (text, name, owner) in [(first, "a__b__c", "a__b"), (second, "b__c", "b")] {
         let built = config(&text).build(&Workshop::default(), &longer);
         let crib = crib(&built).await;
-        let error = crib.sources()[0].error.clone().unwrap();
-        assert!(error.contains(&format!("its tool `{name}` has a name that belongs")), "{error}");
+        assert_eq!(crib.sources()[0].error, None);
         let catalog = crib.catalog();
-        let owners: Vec<_> = catalog.tools().iter().map(|tool| &tool.spec.origin.source).collect();
-        assert!(owners.iter().all(|source| source.as_str() == owner), "{owners:?}");
+        let [kept_out] = catalog.quarantined() else { unreachable!("one is kept out") };
+        let told = format!("its name belongs to the source `{owner}`: set another `prefix`");
+        assert_eq!(kept_out.spec.name.as_str(), name);
+        assert!(kept_out.reason.to_string().starts_with(&told), "{}", kept_out.reason);
+        // Its neighbours are there, and nothing of it stands where the other's would.
+        let holder = catalog.get(name).map(|tool| tool.spec.origin.source.to_string());
+        assert!(holder.is_none_or(|holder| holder == owner), "{name}");
+        assert_eq!(catalog.tools().len(), 3);
     }
+}
+
+#[tokio::test]
+async fn a_name_that_is_too_long_behind_the_prefix_costs_its_tool_alone() {
+    let text = "[[source]]\nid = \"a\"\nmcp = { command = [\"x\"] }\n";
+    const LONG: &str = concat!(
+        "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn",
+        "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
+    );
+    let built = config(text).build(&Workshop::default(), &Thief(&["x", LONG, "y"]));
+    let crib = crib(&built).await;
+    assert_eq!(crib.sources()[0].error, None);
+    assert_eq!(names(&crib), ["a__x", "a__y"]);
+    let catalog = crib.catalog();
+    let [kept_out] = catalog.quarantined() else { unreachable!("one is kept out") };
+    let told = "behind `a__` its name is longer than 128 characters: set a shorter `prefix`, or \
+                `exclude` it";
+    assert_eq!((kept_out.spec.name.as_str(), &*kept_out.reason.to_string()), (LONG, told));
+    let line = format!("1 tool of `a` is kept out: `{LONG}` ({told})");
+    assert_eq!(toolcrib_config::kept_out(&catalog), [line]);
 }
 
 /// Makes sources with tools of these names.

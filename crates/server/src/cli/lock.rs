@@ -84,7 +84,10 @@ impl Shown {
         let listed = self.catalog.tools().iter().map(|tool| &*tool.spec);
         let kept_out = self.catalog.quarantined().iter();
         let kept_out = kept_out
-            .filter(|tool| !matches!(tool.reason, Quarantine::NameTaken { .. }))
+            .filter(|tool| {
+                let is_elsewhere = matches!(tool.reason, Quarantine::NameTaken { .. });
+                !is_elsewhere && !matches!(tool.reason, Quarantine::Unusable { .. })
+            })
             .map(|tool| &*tool.spec);
         let mut names = BTreeSet::new();
         let own = listed.chain(kept_out).filter(|spec| self.has(&spec.origin.source));
