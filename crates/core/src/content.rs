@@ -57,10 +57,10 @@ impl<'a> Place<'a> {
 }
 
 impl Content {
-    /// What it is made of, part by part; `None`: of one text and nothing else.
+    /// What it is made of, part by part; `None`: of one text, perhaps with data beside it.
     pub fn inventory(&self) -> Option<String> {
         let is_text = |part: &Part| matches!(part, Part::Text { .. });
-        if self.structured.is_none() && self.parts.len() < 2 && self.parts.iter().all(is_text) {
+        if self.parts.len() < 2 && self.parts.iter().all(is_text) {
             return None;
         }
         let parts = self.parts.iter().enumerate().take(MOST_TOLD);

@@ -66,7 +66,7 @@ async fn piece(ledger: &dyn Ledger, caller: &Caller, wanted: Wanted) -> Result<C
     let more = excerpt.next.map_or("the end".to_owned(), |next| format!("go on at offset {next}"));
     let all = kept.inventory().filter(|_| wanted.offset == 0);
     let all = all.map_or_else(String::new, |all| format!("; {all}"));
-    let place = format!("[{} to {end} of {} letters; {more}{all}]", excerpt.offset, excerpt.total);
+    let place = format!("[{} to {end} of {} letters{all}; {more}]", excerpt.offset, excerpt.total);
     Ok(Content {
         parts: vec![toolcrib_core::Part::text(excerpt.text), toolcrib_core::Part::text(place)],
         ..Content::default()

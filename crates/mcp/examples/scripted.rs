@@ -118,6 +118,9 @@ impl Server {
     }
 
     fn hello(&self, message: &Value) -> Value {
+        if let Some(path) = self.text("hello") {
+            return serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        }
         let tells = json!({"listChanged": !self.has("tells-nothing")});
         let mut capabilities = json!({"tools": tells, "logging": {}});
         if self.has("prompts") {
@@ -140,6 +143,14 @@ impl Server {
         }
         if self.has("list-hangs") {
             return;
+        }
+        // By the cursor that is asked for, the text of each result as it is written.
+        if let Some(path) = self.text("raw-pages") {
+            let pages = std::fs::read_to_string(path).unwrap();
+            let pages: HashMap<String, String> = serde_json::from_str(&pages).unwrap();
+            let cursor = params.get("cursor").map_or("first".to_owned(), Value::to_string);
+            let Some(result) = pages.get(&cursor) else { return refuse(id, -32602, "no page") };
+            return write(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#));
         }
         let Some(pages) = self.number("pages") else {
             return self.answer(id, &json!({ "tools": self.tools() }));
@@ -172,6 +183,7 @@ impl Server {
             "change",
             "ask_modern",
             "late",
+            "last_words",
         ] {
             tools.push(tool(name));
         }
@@ -319,6 +331,10 @@ impl Server {
                 let _ = writeln!(std::io::stderr(), "dying as asked");
                 std::process::exit(3);
             }
+            "last_words" => {
+                self.tell(id, &"x".repeat(usize::try_from(number("bytes")).unwrap()));
+                std::process::exit(3);
+            }
             "odd" => say(&json!({"jsonrpc": "2.0", "id": id, "result": [1, 2]})),
             // One line of exactly so many bytes.
             "line" => {
@@ -335,9 +351,12 @@ impl Server {
                 let nested = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
                 // Or what is no JSON at all.
                 let nested = arguments["raw"].as_str().unwrap_or(&nested);
-                let text = format!(
-                    r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[],"x":{nested}}}}}"#
-                );
+                let said = format!(r#""result":{{"content":[],"x":{nested}}}"#);
+                let text = match arguments["id"].as_str() {
+                    Some("last") => format!(r#"{{"jsonrpc":"2.0",{said},"id":{id}}}"#),
+                    Some(_) => format!(r#"{{"jsonrpc":"2.0",{said}}}"#),
+                    None => format!(r#"{{"jsonrpc":"2.0","id":{id},{said}}}"#),
+                };
                 write(&text);
             }
             "env" => {

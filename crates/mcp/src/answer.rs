@@ -5,6 +5,7 @@ use toolcrib_core::{Content, ErrorKind, Part, ToolError, ToolOutcome};
 
 use crate::block::part;
 use crate::fault::Fault;
+use crate::object::empty_as_objects;
 use crate::text::cut;
 
 /// Parts of one result.
@@ -54,10 +55,11 @@ impl Reply {
     }
 }
 
-fn outcome(result: Map<String, Value>) -> Result<ToolOutcome, Fault> {
+fn outcome(mut result: Map<String, Value>) -> Result<ToolOutcome, Fault> {
     let (mut failed, mut structured, mut extra) = (false, None, Map::new());
     // The first revisions demand content; a structured result alone is good enough.
     let mut parts = Vec::new();
+    empty_as_objects(&mut result, &["_meta"]);
     for (key, value) in result {
         match (key.as_str(), value) {
             ("isError", flag) => failed = flag == Value::Bool(true),
@@ -65,6 +67,8 @@ fn outcome(result: Map<String, Value>) -> Result<ToolOutcome, Fault> {
             ("content", Value::Array(blocks)) if blocks.len() <= MOST_PARTS => {
                 parts = blocks.into_iter().map(part).collect();
             }
+            // Go writes an empty list so.
+            ("content", Value::Null) => {}
             ("content", _) => {
                 return Err(Fault::Unreadable("its content is no list, or too long a one"));
             }

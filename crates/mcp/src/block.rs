@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 use toolcrib_core::Part;
 
+use crate::object::empty_as_objects;
 use crate::said::{Fields, Said};
 
 /// One block of content; what we have no shape for is text to a model and stays whole beside it.
@@ -12,6 +13,7 @@ pub(crate) fn part(block: Value) -> Part {
     let Value::Object(mut fields) = block else {
         return Part::text(block.to_string());
     };
+    empty_as_objects(&mut fields, &["annotations", "_meta"]);
     let kind = fields.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
     let made = match kind.as_str() {
         "text" => text(&mut fields),

@@ -6,6 +6,7 @@
 
 mod hear;
 mod slot;
+mod suspects;
 mod turns;
 mod unasked;
 mod usual;
@@ -14,7 +15,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use foldhash::fast::RandomState;
-use rmcp::model::{ClientJsonRpcMessage, GetExtensions, GetMeta, ProgressToken, RequestId};
+use rmcp::model::{
+    ClientJsonRpcMessage, ErrorData, GetExtensions, GetMeta, ProgressToken, RequestId,
+    ServerJsonRpcMessage,
+};
 use serde_json::{Map, Value};
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
@@ -24,6 +28,7 @@ use crate::list;
 use crate::settings::ServerBounds;
 pub(crate) use hear::level;
 pub(crate) use slot::{End, NO_PROTOCOL, Slot};
+use suspects::Suspects;
 use turns::Turns;
 pub(crate) use unasked::Lines;
 use unasked::Served;
@@ -39,10 +44,12 @@ pub(crate) struct Calls {
     table: Mutex<Table>,
     pub(crate) news: Arc<News>,
     pub(crate) bounds: ServerBounds,
-    /// What the server said of itself, as it came.
-    greeting: Mutex<Option<Map<String, Value>>>,
+    /// What the server said of itself, as it came, or why that does not fit.
+    greeting: Mutex<Option<Result<Map<String, Value>, String>>>,
     turns: Turns,
     pub(crate) served: Served,
+    /// Cancelled when nothing more is heard of what is said: what came before may still come in.
+    pub(crate) deaf: CancellationToken,
     /// Cancelled when nothing more will come in.
     pub(crate) closed: CancellationToken,
 }
@@ -53,6 +60,10 @@ struct Table {
     by_token: HashMap<ProgressToken, Arc<Slot>, RandomState>,
     /// Requests of the SDK itself (handshake, subscription), whose answers it reads.
     of_the_sdk: HashSet<RequestId, RandomState>,
+    /// The last request that went through it.
+    newest: Option<RequestId>,
+    /// Answers that nobody could read, nor tell whose they are.
+    suspects: Suspects,
     questions: HashMap<RequestId, Asked>,
     /// Calls that their server runs as tasks, by the names of these.
     tasks: HashMap<String, Arc<Slot>>,
@@ -116,12 +127,20 @@ impl Calls {
             greeting: Mutex::default(),
             turns: Turns::default(),
             served: Served::default(),
+            deaf: CancellationToken::new(),
             closed: CancellationToken::new(),
         })
     }
 
     fn greeted(&self, said: Map<String, Value>) {
-        *self.greeting.lock().unwrap_or_else(PoisonError::into_inner) = Some(said);
+        *self.greeting.lock().unwrap_or_else(PoisonError::into_inner) = Some(Ok(said));
+    }
+
+    /// What the server said of itself does not fit: nobody can go on with it.
+    fn misfit(&self, id: RequestId, why: String) -> ServerJsonRpcMessage {
+        *self.greeting.lock().unwrap_or_else(PoisonError::into_inner) = Some(Err(why));
+        let error = ErrorData::internal_error("its answer is none of the protocol", None);
+        ServerJsonRpcMessage::error(error, Some(id))
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
@@ -136,6 +155,7 @@ impl Calls {
             return None;
         };
         let mut table = self.table();
+        table.newest = Some(request.id.clone());
         let Some(slot) = request.request.extensions().get::<Arc<Slot>>().cloned() else {
             table.of_the_sdk.insert(request.id.clone());
             return None;
@@ -158,6 +178,7 @@ impl Calls {
         };
         let mut table = self.table();
         table.by_id.remove(&id);
+        table.suspects.forget(&id);
         token.map(|token| table.by_token.remove(&token));
     }
 
@@ -168,8 +189,8 @@ impl Calls {
         Followed { calls: Arc::clone(self), task: task.to_owned(), slot }
     }
 
-    /// What the server said of itself in the handshake, once.
-    pub(crate) fn greeting(&self) -> Option<Map<String, Value>> {
+    /// What the server said of itself in the handshake, once; `Err`: what does not fit.
+    pub(crate) fn greeting(&self) -> Option<Result<Map<String, Value>, String>> {
         self.greeting.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 

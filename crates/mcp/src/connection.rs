@@ -16,7 +16,7 @@ use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
-use toolcrib_child::{Child, StderrTail};
+use toolcrib_child::{Child, Ending, StderrTail};
 use toolcrib_core::{CallContext, Errand, Note, Trace};
 
 use crate::answer::Reply;
@@ -72,12 +72,14 @@ impl Drop for Counted<'_> {
 pub(crate) struct Program {
     pub(crate) pid: u32,
     pub(crate) stderr: StderrTail,
+    pub(crate) ending: Ending,
     pub(crate) child: Mutex<Option<Child>>,
 }
 
 impl Program {
     pub(crate) fn new(child: Child) -> Self {
-        Self { pid: child.id(), stderr: child.stderr(), child: Mutex::new(Some(child)) }
+        let (pid, stderr, ending) = (child.id(), child.stderr(), child.ending());
+        Self { pid, stderr, ending, child: Mutex::new(Some(child)) }
     }
 }
 
@@ -105,7 +107,15 @@ impl Waits {
 type Asked<'a> = (&'a str, &'a Params);
 
 impl Connection {
+    /// Nothing more is begun on it, though what is under way may still be answered.
     pub(crate) fn is_closed(&self) -> bool {
+        let has_ended = |program: &Program| program.ending.has_ended();
+        self.is_over()
+            || self.calls.deaf.is_cancelled()
+            || self.program.as_ref().is_some_and(has_ended)
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
         self.calls.closed.is_cancelled() || self.stop.is_cancelled()
     }
 

@@ -15,6 +15,7 @@ use futures_util::{FutureExt as _, StreamExt as _, poll};
 use rmcp::model::{ProtocolVersion, RequestId};
 use rmcp::transport::streamable_http_client::StreamableHttpPostResponse;
 use tokio::sync::oneshot;
+use tokio::task::JoinError;
 use tokio::time::timeout;
 use toolcrib_core::{CallContext, Trace};
 
@@ -25,7 +26,7 @@ use crate::facts::Facts;
 use crate::fault::Fault;
 use crate::http::{Events, Wire, fault};
 use crate::params::Params;
-use crate::pipes::{Writer, free, write};
+use crate::pipes::{Unwritten, Writer, free, write};
 use crate::written::Written;
 
 /// The SDK counts from zero, and never comes as far.
@@ -147,23 +148,28 @@ impl Direct {
                 end.try_recv().ok()
             }
             Line::Pipe { writer, calls } => {
-                let gone = |error| {
+                let gone = |Unwritten { began, error }| {
                     let why = "it does not take what is written";
-                    let sent = slot.was_sent();
-                    let fault = if sent { Fault::broken(why) } else { Fault::unreachable(why) };
+                    let fault = if began { Fault::broken(why) } else { Fault::unreachable(why) };
                     fault.because(error)
                 };
                 // Who gives up while others write leaves nothing behind.
-                let way = free(writer).await.map_err(gone)?;
+                let way = free(writer).await;
+                let way = way.map_err(|error| gone(Unwritten { began: false, error }))?;
                 calls.sends(id, slot);
-                let mut writing = Box::pin(write(way, text));
+                let own = Arc::clone(calls);
+                let mut writing = Box::pin(async move { write(way, text, &own).await });
                 // Half a line would spoil all that comes after it: what does not go out at once
                 // goes on by itself, whoever waits for it.
                 let written = match poll!(&mut writing) {
                     std::task::Poll::Ready(written) => written,
                     std::task::Poll::Pending => {
                         let written = tokio::spawn(writing).await;
-                        written.unwrap_or_else(|error| Err(std::io::Error::other(error)))
+                        let broke = |error| Unwritten {
+                            began: true,
+                            error: std::io::Error::other::<JoinError>(error),
+                        };
+                        written.unwrap_or_else(|error| Err(broke(error)))
                     }
                 };
                 written.map_err(gone)?;
@@ -204,7 +210,9 @@ async fn post(
     }
     let posted = wire.request(url, headers, (id, Bytes::from(text)), slot).await;
     let posted = posted.map_err(|error| fault::of_http(error, slot.was_sent()))?;
+    let mut missing = Fault::Unreadable("it holds no answer to the request");
     if let StreamableHttpPostResponse::Sse(mut events, _) = posted {
+        missing = Fault::broken("its stream of events ended before the answer");
         while !slot.has_ended() {
             match events.next().await {
                 // What it says of others was heard on the way.
@@ -215,7 +223,7 @@ async fn post(
         }
         read_on(events);
     }
-    Ok(())
+    if slot.has_ended() { Ok(()) } else { Err(missing) }
 }
 
 /// A connection is used again once its answer was read to the end, which comes right after the last

@@ -288,8 +288,9 @@ fn http(
             format!("the server `{id}` is not available for now; try again later"),
             retry_after,
         ),
-        // What stands before a server may give up on a call that the server goes on with.
-        500..=599 => {
+        // What stands before a server may give up on a call that the server goes on with, and some
+        // lead on once it is done.
+        300..=303 | 408 | 499..=599 => {
             (ErrorKind::Network, format!("the server `{id}` answered HTTP {status}"), None)
         }
         _ => (

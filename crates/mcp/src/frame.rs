@@ -1,10 +1,16 @@
 //! One message as it came in: bounded in size and depth before anything is made of it.
 
+mod outline;
+
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{Deserialize as _, DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use toolcrib_json::strings;
+
+pub(crate) use outline::Outline;
 
 /// What is said of a message that is longer than it may be.
 pub(crate) const TOO_LARGE: &str = "it is larger than `limits.message` allows";
@@ -13,22 +19,38 @@ pub(crate) const TOO_DEEP: &str = "it is nested deeper than `limits.depth` allow
 /// Messages of one batch array that are taken in.
 const MOST_IN_BATCH: usize = 1_000;
 
-#[derive(Debug, thiserror::Error)]
+/// What is said of one that no reader of JSON takes.
+pub(crate) const NO_JSON: &str = "it is no JSON";
+
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unreadable {
     #[error("{TOO_DEEP}")]
     TooDeep,
-    #[error("an answer is no JSON")]
-    NoAnswer,
-    #[error("a message is no JSON")]
-    NoJson(#[source] serde_json::Error),
+    #[error("{NO_JSON}")]
+    NoJson,
 }
 
-/// `most`: levels of objects and arrays.
+impl Unreadable {
+    pub(crate) fn words(&self) -> &'static str {
+        match self {
+            Self::TooDeep => TOO_DEEP,
+            Self::NoJson => NO_JSON,
+        }
+    }
+}
+
+/// `most`: levels of objects and arrays. A string that cannot be read costs itself alone.
 pub(crate) fn read(text: &[u8], most: usize) -> Result<Value, Unreadable> {
     let text = readable(text, most)?;
-    serde_json::from_slice(text).map_err(|error| {
-        if looks_like_an_answer(text) { Unreadable::NoAnswer } else { Unreadable::NoJson(error) }
+    serde_json::from_slice(text).or_else(|_| {
+        let mended = strings::mended(text).ok_or(Unreadable::NoJson)?;
+        serde_json::from_slice(&mended).map_err(|_| Unreadable::NoJson)
     })
+}
+
+/// One entry of a list, which stands within three levels of its message.
+pub(crate) fn read_entry(text: &RawValue, most: usize) -> Result<Value, Unreadable> {
+    read(text.get().as_bytes(), most.saturating_sub(3))
 }
 
 /// The messages of one text: revision 2025-03-26 has arrays of them.
@@ -38,33 +60,29 @@ pub(crate) fn each(message: Value) -> impl Iterator<Item = Value> {
 }
 
 /// Reads a page of a list, whose entries under this key of the result are kept as the text
-/// that they came as, in one string: their trees would take ten times its memory.
-pub(crate) fn read_page(text: &[u8], key: &str, most: usize) -> Result<Value, Unreadable> {
-    let mut reader = serde_json::Deserializer::from_slice(readable(text, most)?);
+/// that they came as, in one string: their trees would take ten times its memory. Each of them may
+/// be nested too deep, which costs that one alone.
+pub(crate) fn read_page(text: &[u8], key: &str) -> Result<Value, Unreadable> {
+    let text = without_mark(text);
+    let mended = if str::from_utf8(text).is_err() { strings::mended(text) } else { None };
+    let text = mended.map_or(Cow::Borrowed(text), Cow::Owned);
+    let mut reader = serde_json::Deserializer::from_slice(&text);
     let path = &["result", key];
-    let message = Folding { path }.deserialize(&mut reader).map_err(Unreadable::NoJson)?;
-    reader.end().map_err(Unreadable::NoJson)?;
+    let message = Folding { path }.deserialize(&mut reader);
+    let message = message.map_err(|_| Unreadable::NoJson)?;
+    reader.end().map_err(|_| Unreadable::NoJson)?;
     Ok(message)
 }
 
 /// What of a message is to be read, if it is not nested too deep.
 pub(crate) fn readable(text: &[u8], most: usize) -> Result<&[u8], Unreadable> {
-    // A byte order mark is allowed to be there, and to be ignored.
-    let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
+    let text = without_mark(text);
     if is_deeper_than(text, most) { Err(Unreadable::TooDeep) } else { Ok(text) }
 }
 
-/// Some writers of JSON let through what none may read, such as `NaN` and one half of a pair of
-/// surrogates (Python's does both), and somebody waits for that answer. A line of a log that went
-/// astray looks like none.
-fn looks_like_an_answer(text: &[u8]) -> bool {
-    let has = |word: &[u8]| text.windows(word.len()).any(|part| part == word);
-    let text = text.trim_ascii();
-    text.starts_with(b"{")
-        && text.ends_with(b"}")
-        && has(b"\"jsonrpc\"")
-        && has(b"\"result\"")
-        && !has(b"\"method\"")
+/// A byte order mark is allowed to be there, and to be ignored.
+fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text)
 }
 
 /// Reads a value of which what stands at the end of this path is left as text.
@@ -148,44 +166,52 @@ mod tests {
         assert!(matches!(read(nested(DEEPEST + 1).as_bytes(), DEEPEST), Err(Unreadable::TooDeep)));
         let text = format!(r#""\"{}""#, "[".repeat(200));
         assert!(read(text.as_bytes(), DEEPEST).is_ok());
-        assert!(matches!(read(b"{", DEEPEST), Err(Unreadable::NoJson(_))));
-        let page = format!(r#"{{"result":{{"tools":{}}}}}"#, nested(DEEPEST));
-        assert!(matches!(read_page(page.as_bytes(), "tools", DEEPEST), Err(Unreadable::TooDeep)));
+        assert_eq!(read(b"{", DEEPEST), Err(Unreadable::NoJson));
+    }
+
+    #[test]
+    fn an_entry_that_is_nested_too_deep_costs_itself_alone() {
+        let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+        let page = format!(r#"{{"result":{{"tools":[[1],{deep},[2]]}}}}"#);
+        let read = read_page(page.as_bytes(), "tools").unwrap();
+        let entries: Vec<Box<RawValue>> =
+            serde_json::from_str(read["result"]["tools"].as_str().unwrap()).unwrap();
+        let entries: Vec<_> = entries.iter().map(|entry| read_entry(entry, DEEPEST)).collect();
+        let expected = [Ok([1].into()), Err(Unreadable::TooDeep), Ok([2].into())];
+        assert_eq!(entries, expected.map(|entry: Result<Vec<i32>, _>| entry.map(Value::from)));
+        let besides = format!(r#"{{"result":{{"tools":[],"x":{deep}}}}}"#);
+        assert!(read_page(besides.as_bytes(), "tools").is_err());
     }
 
     #[test]
     fn the_entries_of_a_page_are_kept_as_they_came_and_all_else_is_read() {
         let page = r#"{"id":1,"tools":[1],"result":{"nextCursor":"b","tools": [{"a" :1}], "_meta":{"tools":[2]}}}"#;
-        let read = read_page(page.as_bytes(), "tools", DEEPEST).unwrap();
+        let read = read_page(page.as_bytes(), "tools").unwrap();
         let expected = serde_json::json!({ "id": 1, "tools": [1], "result": {
             "nextCursor": "b", "tools": r#"[{"a" :1}]"#, "_meta": { "tools": [2] } } });
         assert_eq!(read, expected);
         let refused = r#"{"id":1,"error":{"code":1,"message":"no"}}"#;
         assert_eq!(
-            read_page(refused.as_bytes(), "tools", DEEPEST).ok(),
+            read_page(refused.as_bytes(), "tools").ok(),
             self::read(refused.as_bytes(), DEEPEST).ok()
         );
         for broken in ["{", "[]", r#"{"result":[]}"#, r#"{"result":{"tools":[}}"#, "{} {}"] {
-            assert!(read_page(broken.as_bytes(), "tools", DEEPEST).is_err(), "{broken}");
+            assert!(read_page(broken.as_bytes(), "tools").is_err(), "{broken}");
         }
+        let bad = b"{\"result\":{\"tools\":[\"\xff\", \"\\ud800\"]}}";
+        let read = read_page(bad, "tools").unwrap();
+        assert_eq!(read["result"]["tools"], r#"["\ufffd", "\ufffd"]"#);
     }
 
     #[test]
-    fn an_answer_that_is_no_json_is_told_from_noise() {
-        for spoilt in [r"NaN", r#""\ud800""#, "-Infinity"] {
-            let answer = format!(r#"{{"jsonrpc": "2.0", "id": 1, "result": {{"x": {spoilt}}}}}"#);
-            assert!(
-                matches!(read(answer.as_bytes(), DEEPEST), Err(Unreadable::NoAnswer)),
-                "{answer}"
-            );
-            let told = answer.replace("\"id\": 1", "\"method\": \"notifications/message\"");
-            assert!(matches!(read(told.as_bytes(), DEEPEST), Err(Unreadable::NoJson(_))), "{told}");
-        }
-        for noise in ["{'jsonrpc': 'result'}", "INFO {\"jsonrpc\": \"result\"}", "{\"a\": NaN}"] {
-            assert!(
-                matches!(read(noise.as_bytes(), DEEPEST), Err(Unreadable::NoJson(_))),
-                "{noise}"
-            );
+    fn a_string_that_cannot_be_read_costs_itself_alone_and_all_else_its_message() {
+        let answer = |value: &str| {
+            let text = format!(r#"{{"jsonrpc": "2.0", "id": 1, "result": {{"x": {value}}}}}"#);
+            read(text.as_bytes(), DEEPEST).map(|read| read["result"]["x"].clone())
+        };
+        assert_eq!(answer(r#""a\ud800b""#), Ok("a\u{fffd}b".into()));
+        for spoilt in ["NaN", "-Infinity", "'a'", "01", "[1,]", ""] {
+            assert_eq!(answer(spoilt), Err(Unreadable::NoJson), "{spoilt}");
         }
     }
 }

@@ -26,6 +26,7 @@ mod flat;
 mod frame;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
+mod hello;
 mod http;
 mod id;
 mod library;

@@ -14,7 +14,9 @@ use toolcrib_core::{
 
 use crate::call::Asked;
 use crate::fault::Fault;
+use crate::frame;
 use crate::list::{self, PROMPTS, RESOURCES, TEMPLATES};
+use crate::object;
 use crate::pool::Pool;
 use crate::source::next;
 
@@ -71,13 +73,26 @@ impl Books {
         said.hints.extend(self.pool.hints());
         let mut lists = Vec::new();
         for kind in [PROMPTS, RESOURCES, TEMPLATES] {
-            let (entries, besides) = match list::all(&connection, kind, timeouts.list).await {
+            let listed = match list::all(&connection, kind, timeouts.list).await {
                 // It has resources, and no templates of them.
                 Err(Fault::Refused { code: METHOD_NOT_FOUND, .. }) => Default::default(),
                 listed => listed?,
             };
-            said.hints.insert(kind.method.to_owned(), hints(besides));
-            lists.push(entries.iter().filter_map(|entry| definition(entry)).collect());
+            said.hints.insert(kind.method.to_owned(), hints(listed.besides));
+            let mut notes: Vec<_> = listed.note.into_iter().collect();
+            let depth = connection.calls.bounds.depth;
+            let mut taken = Vec::new();
+            for (place, entry) in listed.entries.iter().enumerate() {
+                match definition(entry, depth) {
+                    Ok(definition) => taken.push(definition),
+                    Err(why) => {
+                        let (words, place) = (kind.words, place + 1);
+                        notes.push(format!("number {place} of its {words} is left out: {why}"));
+                    }
+                }
+            }
+            self.pool.note(kind.method, notes);
+            lists.push(taken);
         }
         self.pool.listing.touch();
         let mut lists = lists.into_iter();
@@ -244,7 +259,13 @@ fn size(fields: &Fields) -> usize {
     serde_json::to_vec(fields).map_or(usize::MAX, |bytes| bytes.len())
 }
 
-fn definition(entry: &RawValue) -> Option<Arc<Fields>> {
-    let Ok(Value::Object(fields)) = serde_json::from_str(entry.get()) else { return None };
-    (size(&fields) <= LARGEST).then(|| Arc::new(fields))
+/// One entry of a list, or why it is left out.
+fn definition(entry: &RawValue, depth: usize) -> Result<Arc<Fields>, String> {
+    let read = frame::read_entry(entry, depth).map_err(|why| why.words().to_owned())?;
+    let Value::Object(mut fields) = read else { return Err("it is no object".to_owned()) };
+    if size(&fields) > LARGEST {
+        return Err(format!("it is larger than {LARGEST} bytes"));
+    }
+    object::empty_as_objects(&mut fields, &["annotations", "_meta"]);
+    Ok(Arc::new(fields))
 }

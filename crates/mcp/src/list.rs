@@ -47,21 +47,36 @@ pub(crate) fn key(method: &str) -> Option<&'static str> {
 }
 
 /// Each entry as text: the trees of a long list take ten times its memory, and each is needed for
-/// a moment alone.
+/// a moment alone. `null` is a list without entries, as Go writes it, and so is an empty object.
 fn entries(page: Option<Value>) -> Option<Vec<Box<RawValue>>> {
     match page? {
         Value::Array(entries) => entries.iter().map(|entry| to_raw_value(entry).ok()).collect(),
-        Value::String(entries) => serde_json::from_str(&entries).ok(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
+        Value::String(entries) => match entries.trim_ascii() {
+            "null" | "{}" => Some(Vec::new()),
+            entries => serde_json::from_str(entries).ok(),
+        },
+        Value::Null => Some(Vec::new()),
+        Value::Object(fields) => fields.is_empty().then(Vec::new),
+        Value::Bool(_) | Value::Number(_) => None,
     }
 }
 
-/// The entries as the server wrote them, in its order, and what the last page said besides.
+/// A whole list of a server.
+#[derive(Default)]
+pub(crate) struct List {
+    /// As the server wrote them, in its order.
+    pub(crate) entries: Vec<Box<RawValue>>,
+    /// What the last page said besides.
+    pub(crate) besides: Map<String, Value>,
+    /// What is wrong with it as a whole.
+    pub(crate) note: Option<String>,
+}
+
 pub(crate) async fn all(
     connection: &Connection,
     kind: Kind,
     within: Duration,
-) -> Result<(Vec<Box<RawValue>>, Map<String, Value>), Fault> {
+) -> Result<List, Fault> {
     let Kind { capability, method, key, words } = kind;
     if !connection.facts.said.capabilities.contains_key(capability) {
         return Ok(Default::default());
@@ -71,26 +86,41 @@ pub(crate) async fn all(
     let _counted = Counted::new(&connection.in_flight);
     let until = Instant::now() + within;
     let waits = Waits { idle: (Phase::List, within), until: (Phase::List, until, within) };
-    let mut all = Vec::new();
+    let mut entries = Vec::new();
     let mut cursors = HashSet::new();
     let mut params = Params::default();
     for _ in 0..bounds.pages {
         let mut page = connection.request(method, &params, None, &waits).await?.fields()?;
-        let more = entries(page.remove(key));
-        all.extend(more.ok_or(Fault::Unreadable("the list is no list"))?);
-        if all.len() > bounds.entries {
+        let more = self::entries(page.remove(key));
+        entries.extend(more.ok_or(Fault::Unreadable("the list is no list"))?);
+        if entries.len() > bounds.entries {
             let most = bounds.entries;
             return Err(refused(format!("it lists more than {most} {words}: `limits.entries`")));
         }
-        // An empty cursor is one by the letter, and means the end wherever it is seen.
-        let cursor = match page.remove("nextCursor") {
-            Some(Value::String(cursor)) if !cursor.is_empty() => cursor,
-            _ => return Ok((all, page)),
+        let (cursor, note) = match page.remove("nextCursor") {
+            // Before 2026-07-28 an empty one means the end wherever it is seen.
+            Some(Value::String(text)) if text.is_empty() && !connection.facts.is_modern => {
+                (None, None)
+            }
+            // What it holds is no concern of ours: some count their pages.
+            Some(cursor @ (Value::String(_) | Value::Number(_))) => (Some(cursor), None),
+            None | Some(Value::Null) => (None, None),
+            Some(Value::Bool(_) | Value::Array(_) | Value::Object(_)) => {
+                let note = "names a next page by what is no text: what comes after it is not read";
+                (None, Some(format!("its list of {words} {note}")))
+            }
         };
-        if !cursors.insert(cursor.clone()) {
-            return Err(refused(format!("its list of {words} goes round in a circle")));
+        let Some(cursor) = cursor else {
+            return Ok(List { entries, besides: page, note });
+        };
+        if !cursors.insert(cursor.to_string()) {
+            let mut seen = HashSet::new();
+            entries.retain(|entry| seen.insert(entry.get().to_owned()));
+            let note = "goes round in a circle: what was read of it is all that is taken";
+            let note = Some(format!("its list of {words} {note}"));
+            return Ok(List { entries, besides: page, note });
         }
-        params = Map::from_iter([("cursor".to_owned(), Value::String(cursor))]).into();
+        params = Map::from_iter([("cursor".to_owned(), cursor)]).into();
     }
     let most = bounds.pages;
     Err(refused(format!("its list of {words} has more than {most} pages: `limits.pages`")))

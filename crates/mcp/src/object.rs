@@ -7,6 +7,19 @@ use std::marker::PhantomData;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
+
+/// PHP writes an object without fields as `[]`: where these members can be nothing but objects, that
+/// is what they are.
+pub(crate) fn empty_as_objects(fields: &mut Map<String, Value>, members: &[&str]) {
+    for member in members {
+        if let Some(value) = fields.get_mut(*member)
+            && value.as_array().is_some_and(Vec::is_empty)
+        {
+            *value = Value::Object(Map::new());
+        }
+    }
+}
 
 pub(crate) struct Object<T>(pub(crate) T);
 

@@ -25,7 +25,7 @@ use crate::facts::Facts;
 use crate::fault::{Fault, Phase, chain};
 use crate::http::parameters::Mirrors;
 use crate::http::{self, Http};
-use crate::pipes::Pipes;
+use crate::pipes::{self, Pipes};
 use crate::questions::Ear;
 use crate::settings::{Authorization, ServerSettings, Share, StdioSettings, Transport as Way};
 use crate::status::Era;
@@ -119,6 +119,7 @@ impl Opener {
         match (&self.settings.transport, &self.http) {
             (Way::Stdio(settings), _) => {
                 let (mut child, (stdin, stdout)) = self.start(settings).await?;
+                pipes::follow(child.ending(), Arc::clone(&calls));
                 let transport = Pipes::new((stdin, stdout), Arc::clone(&calls));
                 let transport = transport
                     .map_err(|error| Fault::unreachable("its pipes broke").because(error))?;
@@ -218,6 +219,9 @@ impl Opener {
         let running = serve_client_with_lifecycle_and_ct(ear, transport, lifecycle, stop.clone())
             .await
             .map_err(|error| {
+                if let Some(Err(why)) = calls.greeting() {
+                    return Fault::unreachable(why);
+                }
                 // It knows of the new way, and offers old revisions alone.
                 if matches!(error, ClientInitializeError::NoCompatibleProtocolVersion { .. }) {
                     self.doubt(LEGACY);
@@ -231,7 +235,7 @@ impl Opener {
             })?;
         let peer = running.peer().clone();
         let facts = peer.peer_info().map(|info| {
-            let said = calls.greeting().unwrap_or_default();
+            let said = calls.greeting().and_then(Result::ok).unwrap_or_default();
             Facts::of(&info, said)
         });
         let facts = facts.unwrap_or_default();
@@ -312,6 +316,10 @@ async fn last_words(fault: Fault, child: &mut Child, in_scratch: bool) -> Fault 
         let hint = "it ran in an empty folder of its own: give whole paths, or set `cwd`";
         if in_scratch && ended.is_some() { format!("{said} ({hint})") } else { said }
     });
+    if ended.is_some_and(|exit| exit.code == Some(0)) {
+        // A launcher that leaves the server in the background: nobody would see that one's end.
+        why.push_str(": its command has to stay, since what it leaves behind is ended with it");
+    }
     let cause = if let Fault::Unreachable { cause, .. } = fault { cause } else { None };
     let cause = said.map(Into::into).or(cause);
     Fault::Unreachable { why, next_try: None, retry_after: None, cause }
@@ -342,6 +350,16 @@ fn refused(error: ClientInitializeError) -> Fault {
             error.code.0
         )),
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => refused(*fallback),
+        // Their texts are dumps of the SDK's own types.
+        ClientInitializeError::ExpectedInitResponse(_)
+        | ClientInitializeError::ExpectedInitResult(_) => {
+            Fault::unreachable("its answer to the handshake is none of the protocol")
+        }
+        ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
+            let offered: Vec<_> = server_supported.iter().map(ProtocolVersion::as_str).collect();
+            let offered = crate::text::clean(&offered.join(", "));
+            Fault::unreachable(format!("it speaks no revision of ours: it offers {offered}"))
+        }
         other => Fault::unreachable("the handshake failed").because(other),
     }
 }

@@ -1,6 +1,7 @@
 //! A connection over two pipes: one message a line, each line bounded.
 
 mod line;
+mod over;
 mod seat;
 
 use std::io;
@@ -15,6 +16,7 @@ use tokio::sync::{Mutex, OwnedMappedMutexGuard, OwnedMutexGuard, mpsc};
 
 use crate::calls::Calls;
 pub(crate) use line::{Line, Lines};
+pub(crate) use over::follow;
 pub(crate) use seat::reader_here;
 pub use seat::reads_for_its_calls;
 
@@ -40,11 +42,38 @@ pub(crate) async fn free(writer: &Writer) -> io::Result<Free> {
     OwnedMutexGuard::try_map(way, Option::as_mut).map_err(|_| io::ErrorKind::NotConnected.into())
 }
 
-/// Writes one message, whole; whoever drops it half-way spoils the pipe.
-pub(crate) async fn write(mut way: Free, mut line: Vec<u8>) -> io::Result<()> {
+/// Why a message was not written.
+pub(crate) struct Unwritten {
+    /// Some of it was.
+    pub(crate) began: bool,
+    pub(crate) error: io::Error,
+}
+
+/// Writes one message, whole; whoever drops it half-way spoils the pipe. Who does not take it takes
+/// none after it either.
+pub(crate) async fn write(
+    mut way: Free,
+    mut line: Vec<u8>,
+    calls: &Calls,
+) -> Result<(), Unwritten> {
     line.push(b'\n');
-    way.write_all(&line).await?;
-    way.flush().await
+    let mut began = false;
+    let writing = async {
+        let first = way.write(&line).await?;
+        began = first > 0;
+        way.write_all(line.get(first..).unwrap_or_default()).await?;
+        way.flush().await
+    };
+    // A program that reads nothing, or a helper that holds its input, would hold this for ever.
+    let written = tokio::select! {
+        biased;
+        written = writing => written,
+        () = calls.closed.cancelled() => Err(io::ErrorKind::NotConnected.into()),
+    };
+    written.map_err(|error| {
+        calls.deaf.cancel();
+        Unwritten { began, error }
+    })
 }
 
 impl Pipes {
@@ -76,12 +105,17 @@ impl Transport<RoleClient> for Pipes {
             let line = serde_json::to_vec(&message)?;
             let way = free(&writer).await?;
             calls.sending(&message);
-            write(way, line).await
+            write(way, line, &calls).await.map_err(|unwritten| unwritten.error)
         }
     }
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
-        let next = self.coming.recv().await.map(|came| *came);
+        // Somebody may hold the pipe of a program that has ended, and say nothing.
+        let next = tokio::select! {
+            biased;
+            next = self.coming.recv() => next.map(|came| *came),
+            () = self.calls.closed.cancelled() => None,
+        };
         if next.is_none() {
             // The SDK may take seconds to wind up; whoever waits for an answer need not.
             self.calls.closed.cancel();

@@ -1,6 +1,6 @@
 //! Which connection a call runs on: one for all, or one for each caller or conversation.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -38,6 +38,8 @@ pub(crate) struct Pool {
     keyed: Mutex<HashMap<Key, Arc<Upstream>>>,
     /// By the method of a list, how long it may be kept: as the server said last.
     hints: Mutex<Fields>,
+    /// By the method of a list, what is wrong with it as a whole.
+    notes: Mutex<BTreeMap<&'static str, Vec<String>>>,
     /// Lines of log that belong to no call, of every connection.
     pub(crate) lines: Lines,
     stop: CancellationToken,
@@ -49,8 +51,8 @@ impl Pool {
         let opener = Arc::new(opener);
         let (stop, lines) = (CancellationToken::new(), Lines::default());
         let listing = Upstream::new(Arc::clone(&opener), stop.child_token(), lines.clone(), true);
-        let (keyed, hints) = (Mutex::default(), Mutex::default());
-        Self { id, opener, older, listing, keyed, hints, lines, stop }
+        let (keyed, hints, notes) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Self { id, opener, older, listing, keyed, hints, notes, lines, stop }
     }
 
     /// The connection that this call belongs on.
@@ -130,6 +132,18 @@ impl Pool {
         if *hints != before {
             self.listing.news.library.send_modify(|count| *count += 1);
         }
+    }
+
+    /// What is wrong with its last lists.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        notes.values().flatten().cloned().collect()
+    }
+
+    /// Takes in what is wrong with a list, in the place of what was the last time.
+    pub(crate) fn note(&self, method: &'static str, told: Vec<String>) {
+        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        notes.insert(method, told);
     }
 
     pub(crate) fn settings(&self) -> &crate::settings::ServerSettings {

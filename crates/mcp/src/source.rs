@@ -55,11 +55,13 @@ struct Listed {
     /// An empty list after an end was not believed once.
     doubted: bool,
     left_out: Vec<LeftOut>,
+    remarks: Vec<String>,
 }
 
 /// A list as it came.
 struct Fetched {
     tools: Vec<Box<RawValue>>,
+    note: Option<String>,
     instructions: String,
     digest: [u8; 32],
 }
@@ -81,7 +83,10 @@ impl McpSource {
         let all = self.pool.all();
         let live: Vec<_> = all.iter().filter_map(|upstream| upstream.current()).collect();
         let restarts = all.iter().map(|upstream| upstream.health().restarts).sum();
-        let left_out = self.listed().left_out.clone();
+        let (left_out, remarks) = {
+            let listed = self.listed();
+            (listed.left_out.clone(), listed.remarks.clone())
+        };
         let health = self.pool.listing.health();
         let stderr = health.stderr.as_ref().map(StderrTail::text).unwrap_or_default();
         let lines: Vec<_> = stderr.lines().map(str::to_owned).collect();
@@ -100,6 +105,8 @@ impl McpSource {
             last_error: health.last_error.clone(),
             stderr: lines.get(lines.len().saturating_sub(STDERR_LINES)..).unwrap_or(&[]).to_vec(),
             left_out,
+            notes: self.pool.notes(),
+            remarks,
         }
     }
 
@@ -119,12 +126,12 @@ impl McpSource {
             }
             listed => listed?,
         };
-        let (tools, besides) = tools;
+        let list::List { entries: tools, besides, note } = tools;
         self.pool.hint(list::TOOLS.method, hints(besides));
         self.pool.listing.touch();
         let instructions = connection.facts.instructions.clone();
         let whole = serde_json::to_vec(&(&tools, &instructions)).unwrap_or_default();
-        Ok(Fetched { tools, instructions, digest: Sha256::digest(whole).into() })
+        Ok(Fetched { tools, note, instructions, digest: Sha256::digest(whole).into() })
     }
 
     async fn load_now(&self) -> Result<Toolset, SourceError> {
@@ -138,13 +145,15 @@ impl McpSource {
         let settings = self.pool.settings();
         let specs = specs::of(fetched.tools, id, settings, &fetched.instructions);
         self.pool.learn(specs.mirrored);
-        let foreign = specs.taken.into_iter().map(|Taken { name, spec, is_task }| {
+        self.pool.note(list::TOOLS.method, fetched.note.into_iter().collect());
+        let foreign = specs.taken.into_iter().map(|Taken { name, spec, is_task, .. }| {
             let (spec, pool) = (Arc::new(spec), Arc::clone(&self.pool));
             Arc::new(Foreign { name, spec, is_task, pool }) as Arc<dyn Tool>
         });
         let toolset = Toolset::of(foreign).map_err(|conflict| {
             SourceError::new(format!("MCP server `{id}`: two tools of one name")).because(conflict)
         })?;
+        let toolset = toolset.with_aside(specs.left_out.iter().filter_map(|out| out.aside(id)));
         *self.listed() = Listed {
             digest: Some(fetched.digest),
             changes,
@@ -153,6 +162,7 @@ impl McpSource {
             has_tools: !toolset.is_empty(),
             doubted: false,
             left_out: specs.left_out,
+            remarks: specs.remarks,
         };
         Ok(toolset)
     }

@@ -7,9 +7,14 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
-use toolcrib_core::{Effect, Guidance, Hints, Origin, Packed, SourceId, ToolName, ToolSpec};
+use toolcrib_core::{
+    Aside, Effect, Guidance, Hints, Origin, Packed, Quarantine, SourceId, ToolName, ToolSpec,
+};
+use toolcrib_json::schema::tidied;
 
+use crate::frame;
 use crate::http::parameters::{self, Mirrored, Mirrors};
+use crate::object;
 use crate::settings::ServerSettings;
 use crate::status::LeftOut;
 use crate::task;
@@ -22,6 +27,8 @@ pub(crate) struct Specs {
     /// Which arguments those of them want repeated in headers that want any, by the same names.
     pub(crate) mirrored: Mirrors,
     pub(crate) left_out: Vec<LeftOut>,
+    /// What was read in another way than the server wrote it, in sentences.
+    pub(crate) remarks: Vec<String>,
 }
 
 pub(crate) struct Taken {
@@ -30,6 +37,8 @@ pub(crate) struct Taken {
     pub(crate) spec: ToolSpec,
     /// It runs as a task alone.
     pub(crate) is_task: bool,
+    /// What of its schemas was read in another way than it stands there.
+    mended: Vec<String>,
 }
 
 /// `instructions`: what the server says about all of its tools.
@@ -46,11 +55,13 @@ pub(crate) fn of(
         .then(|| Arc::new(Guidance { source: instructions.to_owned(), ..Guidance::default() }));
     for (place, tool) in tools.into_iter().enumerate() {
         // Its tree goes before that of the next is made.
-        let tool: Value = serde_json::from_str(tool.get()).unwrap_or_default();
-        let shown = tool.get("name").and_then(Value::as_str).map(shown);
-        let shown = shown.filter(|name| !name.is_empty());
+        let read = frame::read_entry(&tool, settings.bounds.depth);
+        let shown = read.as_ref().ok().and_then(|tool| tool.get("name")).and_then(Value::as_str);
+        let shown = shown.map(self::shown).filter(|name| !name.is_empty());
         let shown = shown.unwrap_or_else(|| format!("number {}", place + 1));
-        let taken = spec(tool, source, settings.bounds.definition).and_then(|taken| {
+        let taken = read.map_err(|why| why.words().to_owned());
+        let taken = taken.and_then(|tool| spec(tool, source, settings.bounds.definition));
+        let taken = taken.and_then(|taken| {
             let is_new = names.insert(taken.0.spec.name.clone());
             if is_new { Ok(taken) } else { Err("another tool has the same name".to_owned()) }
         });
@@ -59,6 +70,8 @@ pub(crate) fn of(
                 if !mirrored.is_empty() {
                     specs.mirrored.push((taken.name.clone(), mirrored));
                 }
+                let mended = taken.mended.drain(..);
+                specs.remarks.extend(mended.map(|told| format!("`{shown}`: {told}")));
                 taken.spec.limits.timeout = Some(longest(settings));
                 if let Some(guidance) = &guidance {
                     taken.spec.guidance = Arc::clone(guidance);
@@ -69,6 +82,19 @@ pub(crate) fn of(
         }
     }
     specs
+}
+
+impl LeftOut {
+    /// For the snapshot, which tells of it wherever tools are told of.
+    pub(crate) fn aside(&self, source: &SourceId) -> Option<Aside> {
+        let name = ToolName::sanitize(&self.tool);
+        let description = "A tool that could not be taken as its server lists it.";
+        let mut spec = ToolSpec::new(name.as_str(), description, Effect::Destroy).ok()?;
+        let renamed = name.as_str() != self.tool;
+        spec.origin = Origin { source: source.clone(), name: renamed.then(|| self.tool.clone()) };
+        let reason = Quarantine::Unusable { problem: self.reason.clone() };
+        Some(Aside { spec: Arc::new(spec), reason })
+    }
 }
 
 /// A name of a server as it is told to people.
@@ -108,17 +134,21 @@ fn spec(tool: Value, source: &SourceId, largest: usize) -> Result<(Taken, Vec<Mi
     if name.trim().is_empty() {
         return Err("its name is empty".to_owned());
     }
-    let input = match fields.shift_remove("inputSchema") {
+    let objects = ["inputSchema", "outputSchema", "annotations", "_meta", "execution"];
+    object::empty_as_objects(&mut fields, &objects);
+    let mut input = match fields.shift_remove("inputSchema") {
         Some(Value::Object(schema)) => Value::Object(schema),
+        None | Some(Value::Null) => return Err("it has no `inputSchema`".to_owned()),
         Some(_) => return Err("its `inputSchema` is no object".to_owned()),
-        None => return Err("it has no `inputSchema`".to_owned()),
     };
+    let mut mended = tidied(&mut input);
     let mirrored = parameters::of(&input)?;
-    let output = match fields.shift_remove("outputSchema") {
+    let mut output = match fields.shift_remove("outputSchema") {
         None | Some(Value::Null) => None,
         Some(schema @ Value::Object(_)) => Some(schema),
         Some(_) => return Err("its `outputSchema` is no object".to_owned()),
     };
+    mended.extend(output.as_mut().into_iter().flat_map(tidied));
     let description = match fields.shift_remove("description") {
         None | Some(Value::Null) => String::new(),
         Some(Value::String(description)) => description,
@@ -141,7 +171,7 @@ fn spec(tool: Value, source: &SourceId, largest: usize) -> Result<(Taken, Vec<Mi
     let is_task = task::take_required(&mut fields);
     // Annotations, icons, `_meta`, `execution` and whatever comes yet.
     spec.extra = fields.into();
-    Ok((Taken { name, spec, is_task }, mirrored))
+    Ok((Taken { name, spec, is_task, mended }, mirrored))
 }
 
 fn size(fields: &Map<String, Value>) -> usize {

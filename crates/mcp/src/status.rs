@@ -56,4 +56,8 @@ pub struct Status {
     pub stderr: Vec<String>,
     /// Tools of the last list that could not be taken.
     pub left_out: Vec<LeftOut>,
+    /// What else is wrong with its last lists, in sentences.
+    pub notes: Vec<String>,
+    /// What of its tools was read in another way than the server wrote it, in sentences.
+    pub remarks: Vec<String>,
 }

@@ -13,7 +13,8 @@ use toolcrib_json::number::guarded;
 
 use super::{Asked, Calls, End, MOST_QUESTIONS, NO_PROTOCOL, Slot};
 use crate::answer::Reply;
-use crate::frame::{self, Unreadable};
+use crate::frame::{self, Outline, Unreadable};
+use crate::hello;
 use crate::list::{PROMPTS, RESOURCES, TOOLS};
 use crate::task;
 
@@ -23,6 +24,9 @@ const LONGEST_REPORT: usize = 1_000;
 /// Pages of lists beyond this many bytes are not made into trees.
 pub(super) const LARGE: usize = 16 * 1024;
 
+/// What is said of an answer that came in the place of another.
+const STRAYED: &str = "it answers another request";
+
 /// What tells whose answer a message is.
 #[derive(Deserialize)]
 struct Addressed {
@@ -30,12 +34,18 @@ struct Addressed {
 }
 
 impl Calls {
-    /// Reads a message. The entries of a large page of a list that was asked for stay text.
+    /// Reads a message. The entries of a large page of a list that was asked for stay text, as do
+    /// those of a page that is nested too deep: one of them alone may be.
     pub(crate) fn read(&self, text: &[u8]) -> Result<Value, Unreadable> {
-        let page = if text.len() > LARGE { self.page(text) } else { None };
+        let page = || frame::read_page(text, self.page(text)?).ok();
         // A page of another shape is read like anything else, and found to be odd later.
-        let read = page.and_then(|key| frame::read_page(text, key, self.bounds.depth).ok());
-        read.map_or_else(|| frame::read(text, self.bounds.depth), Ok)
+        if text.len() > LARGE
+            && let Some(page) = page()
+        {
+            return Ok(page);
+        }
+        let read = frame::read(text, self.bounds.depth);
+        if read == Err(Unreadable::TooDeep) { page().ok_or(Unreadable::TooDeep) } else { read }
     }
 
     /// Under which key the entries stand, if this answers a request for a page.
@@ -51,89 +61,146 @@ impl Calls {
         message: Value,
         stream: Option<&Arc<Slot>>,
     ) -> Option<ServerJsonRpcMessage> {
-        let Value::Object(mut fields) = message else {
+        let Value::Object(fields) = message else {
             return None;
         };
         let id = fields.get("id").and_then(|id| RequestId::deserialize(id).ok());
         match (fields.get("method").and_then(Value::as_str).map(str::to_owned), id) {
             (Some(method), Some(id)) => self.asked(&method, fields, id, stream),
             (Some(method), None) => self.noted(&method, fields, stream),
-            (None, Some(id)) => self.answered(id, fields),
-            // A server that could not read the id says so without one; only a handshake cares.
-            (None, None) => {
-                fields.remove("error").map(|error| ServerJsonRpcMessage::error(fault(&error), None))
-            }
+            (None, Some(id)) => self.answered(id, fields, stream),
+            (None, None) => self.nameless(fields, stream),
         }
     }
 
-    /// Something came that is too large to be read, as `why` says. Where nobody can tell for whom,
-    /// it was for the only one that waits; with several, the time of whoever it was for runs out.
+    /// What has no id: a server that could not read the one of a request says so without. Where
+    /// nobody can tell which one, only a handshake cares.
+    fn nameless(
+        &self,
+        mut fields: Map<String, Value>,
+        stream: Option<&Arc<Slot>>,
+    ) -> Option<ServerJsonRpcMessage> {
+        let answers = fields.contains_key("error") || fields.contains_key("result");
+        let (Some(stream), true) = (stream, answers) else {
+            let error = fields.remove("error")?;
+            return Some(ServerJsonRpcMessage::error(fault(&error), None));
+        };
+        match said(&mut fields) {
+            refused @ End::Refused(_) => {
+                let (id, slot) = self.table().take_of(stream)?;
+                self.ended(id, &slot, refused)
+            }
+            End::Result(_) | End::Odd(_) => self.strayed(stream),
+        }
+    }
+
+    /// Something came that cannot be read, as `why` says, and of which no more is known. If it is an
+    /// answer, whoever it is for is told at once; where nobody can tell whom, the one who is left
+    /// when all others of that moment have theirs.
     pub(crate) fn spoiled(
         &self,
         why: &'static str,
+        outline: &Outline,
         stream: Option<&Arc<Slot>>,
     ) -> Option<ServerJsonRpcMessage> {
-        let mut table = self.table();
-        let is_only = table.by_id.len() == 1;
-        let is_meant =
-            |slot: &Arc<Slot>| stream.map_or(is_only, |stream| Arc::ptr_eq(stream, slot));
-        let id = table.by_id.iter().find(|(_, slot)| is_meant(slot))?.0.clone();
-        let slot = table.by_id.remove(&id)?;
-        drop(table);
-        if slot.is_direct() {
-            slot.end(End::Odd(why));
+        if !outline.is_answer() {
             return None;
         }
-        slot.is_unreadable(why);
-        Some(unreadable(id))
+        let id = outline.id().cloned().map(as_sent);
+        let mut table = self.table();
+        let (id, slot) = match (stream, id) {
+            (Some(stream), _) => table.take_of(stream)?,
+            (None, Some(id)) if table.of_the_sdk.remove(&id) => {
+                drop(table);
+                return Some(self.misfit(id, format!("its answer cannot be read: {why}")));
+            }
+            (None, Some(id)) => (id.clone(), table.take(&id)?),
+            (None, None) => {
+                let id = table.suspect(why)?;
+                (id.clone(), table.take(&id)?)
+            }
+        };
+        drop(table);
+        self.ended(id, &slot, End::Odd(why))
+    }
+
+    /// Ends a request with what came of it.
+    fn ended(&self, id: RequestId, slot: &Slot, end: End) -> Option<ServerJsonRpcMessage> {
+        if slot.is_direct() {
+            slot.end(end);
+            return None;
+        }
+        match end {
+            End::Refused(error) => {
+                slot.refused();
+                return Some(ServerJsonRpcMessage::error(error, Some(id)));
+            }
+            End::Odd(why) => {
+                slot.is_unreadable(why);
+                return Some(unreadable(id));
+            }
+            End::Result(reply) => _ = reply.fields().map(|fields| slot.answer(fields)),
+        }
+        Some(ServerJsonRpcMessage::response(ServerResult::empty(()), id))
     }
 
     fn answered(
         &self,
         id: RequestId,
         mut fields: Map<String, Value>,
+        stream: Option<&Arc<Slot>>,
     ) -> Option<ServerJsonRpcMessage> {
         let id = as_sent(id);
-        let (of_the_sdk, slot) = {
+        let (of_the_sdk, slot, is_late) = {
             let mut table = self.table();
-            (table.of_the_sdk.remove(&id), table.by_id.remove(&id))
+            let is_late = table.newest.as_ref().is_some_and(|newest| is_before(&id, newest));
+            let is_of = |stream: &Arc<Slot>| {
+                table.by_id.get(&id).is_some_and(|slot| Arc::ptr_eq(slot, stream))
+            };
+            // On the answer stream of one request no other is answered.
+            if let Some(stream) = stream.filter(|stream| !is_of(stream)) {
+                drop(table);
+                return self.strayed(stream);
+            }
+            (table.of_the_sdk.remove(&id), table.take(&id), is_late)
         };
-        let error = fields.remove("error");
-        if let Some(slot) = slot.as_ref().filter(|slot| slot.is_direct()) {
-            slot.end(match (error, fields.remove("result")) {
-                (Some(error), _) => End::Refused(fault(&error)),
-                (None, Some(Value::Object(result))) => End::Result(Reply::Fields(result)),
-                (None, _) => End::Odd(NO_PROTOCOL),
-            });
-            return None;
-        }
-        if let Some(error) = error {
-            if let Some(slot) = slot {
-                slot.refused();
-            }
-            return Some(ServerJsonRpcMessage::error(fault(&error), Some(id)));
-        }
+        let said = said(&mut fields);
         if of_the_sdk {
-            let result = fields.remove("result").unwrap_or_default();
-            if let Some(said) = result.as_object().filter(|said| said.contains_key("capabilities"))
-            {
-                self.greeted(said.clone());
-            }
-            return Some(match ServerResult::deserialize(guarded(result)) {
-                Ok(result) => ServerJsonRpcMessage::response(result, id),
-                Err(_) => unreadable(id),
-            });
+            return Some(self.of_the_sdk(id, said));
         }
-        match (slot, fields.remove("result")) {
-            (Some(slot), Some(Value::Object(result))) => slot.answer(result),
-            (Some(slot), _) => {
-                slot.is_unreadable(NO_PROTOCOL);
-                return Some(unreadable(id));
+        let Some(slot) = slot else {
+            // Too late: who asked has given up. The SDK forgets it too; what it never asked for would
+            // cost it a handshake.
+            return is_late.then(|| ServerJsonRpcMessage::response(ServerResult::empty(()), id));
+        };
+        self.ended(id, &slot, said)
+    }
+
+    /// The answer to another request came where only that of this one may.
+    fn strayed(&self, stream: &Arc<Slot>) -> Option<ServerJsonRpcMessage> {
+        let (id, slot) = self.table().take_of(stream)?;
+        self.ended(id, &slot, End::Odd(STRAYED))
+    }
+
+    /// The answer to a request that the SDK made by itself.
+    fn of_the_sdk(&self, id: RequestId, said: End) -> ServerJsonRpcMessage {
+        let mut result = match said {
+            End::Result(reply) => Value::Object(reply.fields().unwrap_or_default()),
+            End::Refused(error) => return ServerJsonRpcMessage::error(error, Some(id)),
+            End::Odd(why) => return self.misfit(id, format!("its answer cannot be read: {why}")),
+        };
+        let read = match hello::read(&mut result) {
+            Some(Ok(read)) => {
+                self.greeted(result.as_object().cloned().unwrap_or_default());
+                read
             }
-            // Too late: who asked has given up. The SDK forgets it too.
-            (None, _) => {}
+            Some(Err(why)) => return self.misfit(id, why),
+            None => result,
+        };
+        match ServerResult::deserialize(guarded(read)) {
+            Ok(result) => ServerJsonRpcMessage::response(result, id),
+            Err(_) => unreadable(id),
         }
-        Some(ServerJsonRpcMessage::response(ServerResult::empty(()), id))
     }
 
     fn asked(
@@ -240,6 +307,38 @@ impl Calls {
     }
 }
 
+/// Whether a request was made before this one, where they are counted.
+fn is_before(id: &RequestId, newest: &RequestId) -> bool {
+    match (id, newest) {
+        (RequestId::Number(id), RequestId::Number(newest)) => (0..=*newest).contains(id),
+        (RequestId::Number(_) | RequestId::String(_), _) => false,
+    }
+}
+
+/// What an answer says. One that has neither a result nor an error, or both, leaves open whether the
+/// request was done.
+fn said(fields: &mut Map<String, Value>) -> End {
+    let mut field = |key: &str| fields.remove(key).filter(|value| !value.is_null());
+    match (field("error"), field("result")) {
+        (Some(error), None) if tells(&error) => End::Refused(fault(&error)),
+        (None, Some(Value::Object(result))) => End::Result(Reply::Fields(result)),
+        // What PHP makes of an object without fields.
+        (None, Some(Value::Array(result))) if result.is_empty() => {
+            End::Result(Reply::Fields(Map::new()))
+        }
+        _ => End::Odd(NO_PROTOCOL),
+    }
+}
+
+/// Whether an error says anything at all.
+fn tells(error: &Value) -> bool {
+    match error {
+        Value::Object(fields) => fields.contains_key("code") || fields.contains_key("message"),
+        Value::String(text) => !text.trim().is_empty(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => false,
+    }
+}
+
 /// Some servers give a number back as a string.
 pub(super) fn as_sent(id: RequestId) -> RequestId {
     match &id {
@@ -261,7 +360,8 @@ fn unreadable(id: RequestId) -> ServerJsonRpcMessage {
 /// An error as the protocol has it, or whatever a server made of it.
 fn fault(error: &Value) -> ErrorData {
     let code = error.get("code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
-    let message = error.get("message").and_then(Value::as_str).unwrap_or("no reason given");
+    let message = error.get("message").unwrap_or(error);
+    let message = message.as_str().unwrap_or("no reason given");
     let message = message.to_owned();
     let data = error.get("data").cloned();
     ErrorData::new(code.map_or(ErrorCode::INTERNAL_ERROR, ErrorCode), message, data)

@@ -1,6 +1,8 @@
 //! Answers to calls in the shape that most have, read without a tree of them: texts, perhaps data,
 //! perhaps the word that the tool failed. A tree of as little takes twenty allocations.
 
+use std::sync::Arc;
+
 use rmcp::model::RequestId;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
@@ -8,7 +10,7 @@ use tokio::runtime::Handle;
 use toolcrib_core::Part;
 
 use super::hear::{LARGE, as_sent};
-use super::{Calls, End};
+use super::{Calls, End, Slot};
 use crate::answer::{Reply, Usual};
 use crate::frame;
 use crate::id::Id;
@@ -60,12 +62,14 @@ pub(crate) struct Ended {
 impl Calls {
     /// Takes in a message if it is such an answer, and somebody waits for it around the SDK; else
     /// nothing is done with it.
-    pub(crate) fn take_usual(&self, text: &[u8]) -> Option<Ended> {
+    /// `stream`: the request that alone may be answered there, where a transport has such places.
+    pub(crate) fn take_usual(&self, text: &[u8], stream: Option<&Arc<Slot>>) -> Option<Ended> {
         let (id, usual) = read(text, self.bounds.depth)?;
         let (slot, was_alone) = {
             let mut table = self.table();
-            table.by_id.get(&id).filter(|slot| slot.takes_usual())?;
-            (table.by_id.remove(&id)?, table.by_id.is_empty())
+            let slot = table.by_id.get(&id).filter(|slot| slot.takes_usual())?;
+            stream.is_none_or(|stream| Arc::ptr_eq(stream, slot)).then_some(())?;
+            (table.take(&id)?, table.by_id.is_empty())
         };
         let asker = slot.asker().cloned();
         slot.end(End::Result(Reply::Usual(usual)));

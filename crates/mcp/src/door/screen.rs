@@ -13,6 +13,7 @@ use toolcrib_json::repair::{Bounds, Unreadable};
 use super::batch::{self, Piece};
 use super::message;
 use super::unanswered::Unanswered;
+use crate::frame::Outline;
 use crate::id::Id;
 use crate::pipes::{Line, Lines};
 
@@ -37,9 +38,9 @@ pub(super) async fn screen(
         let judged = match lines.next().await {
             Line::End => return onward.shutdown().await,
             Line::Whole(line) => judged(line, bounds, (&mut has_batches, unanswered)),
-            Line::TooLong => {
+            Line::TooLong(outline) => {
                 let told = format!("a message is larger than {largest} bytes: send less at once");
-                Err(refusal(None, INVALID_REQUEST, &told))
+                Err(refusal(outline.id(), INVALID_REQUEST, &told))
             }
         };
         let pieces = match &judged {
@@ -89,7 +90,8 @@ fn judged<'a>(
     // A byte order mark is allowed to be there, and to be ignored.
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
     let Ok(text) = str::from_utf8(line) else {
-        return Err(refusal(None, PARSE_ERROR, "a message is no UTF-8"));
+        let outline = Outline::of(line);
+        return Err(refusal(outline.id(), PARSE_ERROR, "a message is no UTF-8"));
     };
     match bounds.read_strict(text) {
         Ok(Value::Object(message)) => {
@@ -132,9 +134,13 @@ struct Addressed {
     id: Id,
 }
 
-/// Who asked, where that can be read for certain.
+/// Who asked, where that can be read for certain, or seen in what is no JSON.
 fn id(text: &str) -> Option<RequestId> {
-    serde_json::from_str(text).ok().map(|Addressed { id: Id(id) }| id)
+    match serde_json::from_str(text) {
+        Ok(Addressed { id: Id(id) }) => Some(id),
+        Err(error) if error.is_data() => None,
+        Err(_) => Outline::of(text.as_bytes()).id().cloned(),
+    }
 }
 
 fn refusal(id: Option<&RequestId>, code: i32, told: &str) -> Vec<u8> {

@@ -13,7 +13,7 @@ use toolcrib_egress::Streamed;
 
 use super::exchange::{WireError, broken};
 use crate::calls::{Calls, Slot};
-use crate::frame;
+use crate::frame::{self, Outline};
 
 /// Longest pause that a server may ask for before a stream is opened again, in milliseconds.
 const LONGEST_RETRY: u64 = 60_000;
@@ -77,11 +77,13 @@ impl Reader {
                 Ok(Some(event)) => self.hear(event),
                 Ok(None) => return Ok(()),
                 Err(error) => {
-                    if let (WireError::TooLarge, Some(slot)) = (&error, &self.slot) {
-                        let told = self.calls.spoiled(frame::TOO_LARGE, Some(slot));
-                        self.tell(told.and_then(|told| written(&told)));
+                    let (outline, slot) = (self.lines.outline(), self.slot.as_ref());
+                    let told = self.calls.spoiled(frame::TOO_LARGE, &outline, slot);
+                    let is_of_one = slot.is_some();
+                    self.tell(told.and_then(|told| written(&told)));
+                    if is_of_one {
+                        return Err(error);
                     }
-                    return Err(error);
                 }
             }
         }
@@ -91,13 +93,23 @@ impl Reader {
     fn hear(&mut self, event: Event) {
         let is_message = matches!(event.kind.as_str(), "" | "message");
         let text = event.data.as_bytes();
-        let is_told = is_message && !text.is_empty() && self.calls.take_usual(text).is_none();
-        let message = if is_told { self.calls.read(text).ok() } else { None };
+        let slot = self.slot.clone();
+        let is_told =
+            is_message && !text.is_empty() && self.calls.take_usual(text, slot.as_ref()).is_none();
         self.ready.push_back(Sse { event: None, data: None, id: event.id, retry: event.retry });
-        for message in message.into_iter().flat_map(frame::each) {
-            let heard = self.calls.hear(message, self.slot.as_ref());
-            self.tell(heard.and_then(|heard| written(&heard)));
+        if !is_told {
+            return;
         }
+        let heard: Vec<_> = match self.calls.read(text) {
+            Ok(message) => frame::each(message)
+                .filter_map(|message| self.calls.hear(message, slot.as_ref()))
+                .collect(),
+            Err(unreadable) => {
+                let (why, outline) = (unreadable.words(), Outline::of(text));
+                self.calls.spoiled(why, &outline, slot.as_ref()).into_iter().collect()
+            }
+        };
+        heard.iter().for_each(|heard| self.tell(written(heard)));
     }
 
     fn tell(&mut self, data: Option<String>) {
@@ -137,26 +149,49 @@ pub(super) struct Lines {
     after_return: bool,
     event: Event,
     has_fields: bool,
+    /// The rest of an event that was too long is being passed over.
+    is_skipping: bool,
 }
 
 impl Lines {
     pub(super) fn new(longest: usize) -> Self {
         let (line, event) = (Vec::new(), Event::default());
-        Self { longest, line, after_return: false, event, has_fields: false }
+        Self { longest, line, after_return: false, event, has_fields: false, is_skipping: false }
     }
 
-    /// The next whole event; `rest` is what is left of the chunk.
+    /// What can be told of the event that is being put together.
+    pub(super) fn outline(&self) -> Outline {
+        let mut outline = Outline::of(self.event.data.as_bytes());
+        outline.take(self.line.strip_prefix(b"data:").unwrap_or(&self.line));
+        outline
+    }
+
+    /// The next whole event; `rest` is what is left of the chunk. After one that is too long those
+    /// behind it can be read.
     pub(super) fn next(&mut self, rest: &mut &[u8]) -> Result<Option<Event>, WireError> {
+        if self.is_skipping {
+            // Of a line that is passed over it counts only that it is not empty.
+            self.line.truncate(1);
+            self.event = Event::default();
+        }
         loop {
             if !rest.is_empty() && std::mem::take(&mut self.after_return) {
                 *rest = rest.strip_prefix(b"\n").unwrap_or(rest);
             }
             let end = rest.iter().position(|byte| matches!(byte, b'\r' | b'\n'));
             let (part, after) = rest.split_at(end.unwrap_or(rest.len()));
-            if self.line.len() + part.len() + self.event.data.len() > self.longest {
-                return Err(WireError::TooLarge);
+            let is_too_long = self.line.len() + part.len() + self.event.data.len() > self.longest;
+            if is_too_long || self.is_skipping {
+                // Enough of it to see whose it is.
+                let most = if self.is_skipping { 1 } else { self.longest };
+                let seen = most.saturating_sub(self.line.len()).min(part.len());
+                self.line.extend_from_slice(part.get(..seen).unwrap_or_default());
+                if !std::mem::replace(&mut self.is_skipping, true) {
+                    return Err(WireError::TooLarge);
+                }
+            } else {
+                self.line.extend_from_slice(part);
             }
-            self.line.extend_from_slice(part);
             let Some((last, after)) = after.split_first() else {
                 *rest = after;
                 return Ok(None);
@@ -171,10 +206,11 @@ impl Lines {
             let line = std::mem::take(&mut self.line);
             if line.is_empty() {
                 let event = std::mem::take(&mut self.event);
-                if std::mem::take(&mut self.has_fields) {
+                let is_whole = !std::mem::take(&mut self.is_skipping);
+                if std::mem::take(&mut self.has_fields) && is_whole {
                     return Ok(Some(event));
                 }
-            } else {
+            } else if !self.is_skipping {
                 self.field(&line);
             }
         }
@@ -233,11 +269,24 @@ mod tests {
     }
 
     #[test]
-    fn an_event_without_end_is_refused() {
+    fn an_event_that_is_too_long_costs_itself_alone() {
         let mut lines = Lines::new(1_000);
-        let chunk = vec![b'x'; 1_000];
-        let mut rest = &b"data: "[..];
-        assert!(lines.next(&mut rest).unwrap().is_none());
-        assert!(matches!(lines.next(&mut &chunk[..]), Err(WireError::TooLarge)));
+        let mut text = b"data: one\n\ndata: {\"id\":7,\"result\":\"".to_vec();
+        text.extend(vec![b'x'; 5_000]);
+        text.extend(b"\"}\ndata: more\nid: 3\n\ndata: two\n\n");
+        for size in [1, 7, 100, text.len()] {
+            let mut seen = Vec::new();
+            for chunk in text.chunks(size) {
+                let mut rest = chunk;
+                loop {
+                    match lines.next(&mut rest) {
+                        Ok(Some(event)) => seen.push(event.data),
+                        Ok(None) => break,
+                        Err(_) => seen.push(format!("{:?}", lines.outline().id())),
+                    }
+                }
+            }
+            assert_eq!(seen, ["one", "Some(Number(7))", "two"], "{size}");
+        }
     }
 }

@@ -147,6 +147,7 @@ impl Wire {
             None => self.egress.exchange(route, method, headers, body).await,
         };
         let mut streamed = sent.map_err(|error| match error.kind {
+            _ if error.never_sent() => unsent(error),
             Kind::Refused | Kind::NotConnected | Kind::Timeout(_) => unsent(error),
             Kind::Broken | Kind::TooLarge => WireError::Broken(error.into()),
         })?;

@@ -16,6 +16,7 @@ use url::Url;
 use super::events::{Event, Lines};
 use super::exchange::WireError;
 use super::wire::Wire;
+use crate::frame::{self, Outline};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
@@ -31,19 +32,20 @@ pub(crate) struct Old {
 struct Stream {
     body: Streamed,
     lines: Lines,
-    ready: VecDeque<Event>,
+    ready: VecDeque<Result<Event, Outline>>,
 }
 
 impl Stream {
-    async fn next(&mut self) -> Option<Event> {
+    /// `Err`: one that is too long, and what can be told of it.
+    async fn next(&mut self) -> Option<Result<Event, Outline>> {
         loop {
             if let Some(event) = self.ready.pop_front() {
                 return Some(event);
             }
             let chunk = self.body.next().await?.ok()?;
             let mut rest = &*chunk;
-            while let Some(event) = self.lines.next(&mut rest).ok()? {
-                self.ready.push_back(event);
+            while let Some(event) = self.lines.next(&mut rest).transpose() {
+                self.ready.push_back(event.map_err(|_| self.lines.outline()));
             }
         }
     }
@@ -67,7 +69,9 @@ impl Old {
             ready: VecDeque::new(),
         };
         while let Some(event) = stream.next().await {
-            if event.kind == "endpoint" {
+            if let Ok(event) = event
+                && event.kind == "endpoint"
+            {
                 let post = address(url, event.data.trim())?;
                 return Ok(Self { wire, post, stream });
             }
@@ -107,8 +111,17 @@ impl Transport<RoleClient> for Old {
                 self.wire.calls.closed.cancel();
                 return None;
             };
-            let heard = self.wire.calls.read(event.data.as_bytes()).ok();
-            let heard = heard.and_then(|message| self.wire.calls.hear(message, None));
+            let calls = &self.wire.calls;
+            let heard = match event {
+                Err(outline) => calls.spoiled(frame::TOO_LARGE, &outline, None),
+                Ok(event) => match calls.read(event.data.as_bytes()) {
+                    Ok(message) => calls.hear(message, None),
+                    Err(unreadable) => {
+                        let outline = Outline::of(event.data.as_bytes());
+                        calls.spoiled(unreadable.words(), &outline, None)
+                    }
+                },
+            };
             if heard.is_some() {
                 return heard;
             }

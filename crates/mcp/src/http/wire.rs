@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
-use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE};
+use http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use indexmap::IndexMap;
 use rmcp::model::{
@@ -196,6 +196,11 @@ impl Wire {
         {
             return Ok(StreamableHttpPostResponse::Accepted);
         }
+        // We ask for none, and what unpacks may be of any size.
+        let packing = answer.header(CONTENT_ENCODING.as_str()).unwrap_or_default().trim();
+        if is_request && !matches!(packing, "" | "identity") {
+            return Err(unreadable("it is packed, which nobody asked for"));
+        }
         let session = answer.header(SESSION.as_str()).map(str::to_owned);
         if answer.is(EVENTS) {
             let events = events::read(answer.body, Arc::clone(&self.calls), posted.slot);
@@ -206,8 +211,8 @@ impl Wire {
         }
         let body =
             answer.bytes(self.calls.bounds.message).await.map_err(StreamableHttpError::Client)?;
-        let is_taken = self.calls.take_usual(&body).is_some();
-        let heard = if is_taken { None } else { self.hear(&body, posted.slot.as_ref()) };
+        let is_taken = self.calls.take_usual(&body, posted.slot.as_ref()).is_some();
+        let heard = if is_taken { None } else { self.hear(&body, &posted)? };
         match heard {
             // Some old servers answer every method that they do not know with an empty result.
             Some(ServerJsonRpcMessage::Response(heard))
@@ -217,13 +222,24 @@ impl Wire {
             }
             Some(heard) => Ok(StreamableHttpPostResponse::Json(heard, session)),
             None if posted.has_ended() => Ok(StreamableHttpPostResponse::Accepted),
-            None if is_request => Err(unreadable("its answer is none of the protocol")),
+            None if is_request => Err(unreadable("it holds no answer to the request")),
             None => Ok(StreamableHttpPostResponse::Accepted),
         }
     }
 
-    fn hear(&self, body: &[u8], slot: Option<&Arc<Slot>>) -> Option<ServerJsonRpcMessage> {
-        self.calls.hear(self.calls.read(body).ok()?, slot)
+    /// Takes in the body of an answer, and gives what the SDK waits for.
+    fn hear(&self, body: &[u8], posted: &Posted) -> Result<Option<ServerJsonRpcMessage>, Failure> {
+        let message = match self.calls.read(body) {
+            Ok(message) => message,
+            Err(_) if posted.id.is_none() => return Ok(None),
+            Err(why) => return Err(unreadable(why.words())),
+        };
+        let mut answer = None;
+        for message in frame::each(message) {
+            let heard = self.calls.hear(message, posted.slot.as_ref());
+            answer = heard.filter(|heard| answers(heard, posted.id.as_ref())).or(answer);
+        }
+        Ok(answer)
     }
 
     /// An answer with a status that is no success may still carry an error of the protocol.
@@ -241,6 +257,9 @@ impl Wire {
         let body = answer.bytes(LARGEST_FAILURE).await.unwrap_or_default();
         let said = frame::read(&body, self.calls.bounds.depth).ok().filter(|_| is_json);
         let is_denial = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+        if said.as_ref().is_some_and(|said| said.get("result").is_some()) {
+            return Err(unreadable("its status says that it failed, and its body that it did not"));
+        }
         if let Some(id) = &posted.id {
             let mut said = said.filter(|said| said.get("error").is_some());
             if let Some(id) = posted.asks_era()
@@ -254,7 +273,7 @@ impl Wire {
                 // What stands before the server cannot know the id.
                 let id = serde_json::to_value(id)?;
                 said.as_object_mut().map(|said| said.insert("id".to_owned(), id));
-                let heard = self.calls.hear(said.take(), None);
+                let heard = self.calls.hear(said.take(), posted.slot.as_ref());
                 if let Some(message) = heard {
                     return Ok(json(message));
                 }
@@ -273,6 +292,15 @@ fn called(message: &ClientJsonRpcMessage) -> Option<(&str, &Map<String, Value>)>
     let ClientRequest::CustomRequest(request) = &request.request else { return None };
     let params = request.params.as_ref().filter(|_| request.method == "tools/call")?;
     Some((params.get("name")?.as_str()?, params.get("arguments")?.as_object()?))
+}
+
+/// Whether a message is the answer to this request, as far as it says.
+fn answers(message: &ServerJsonRpcMessage, id: Option<&RequestId>) -> bool {
+    match message {
+        ServerJsonRpcMessage::Response(response) => Some(&response.id) == id,
+        ServerJsonRpcMessage::Error(error) => error.id.is_none() || error.id.as_ref() == id,
+        ServerJsonRpcMessage::Request(_) | ServerJsonRpcMessage::Notification(_) => false,
+    }
 }
 
 fn no_such_method(id: RequestId, why: &str) -> ServerJsonRpcMessage {

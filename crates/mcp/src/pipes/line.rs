@@ -2,13 +2,17 @@
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
+use crate::frame::Outline;
+
 const READ_AT_ONCE: usize = 64 * 1024;
 /// A buffer that grew beyond this is given back after its line.
 const KEPT: usize = 256 * 1024;
 
 pub(crate) enum Line<'a> {
     Whole(&'a [u8]),
-    TooLong,
+    /// What can be told of it: as soon as it is too long and it was seen whose it is, or where the
+    /// line ends.
+    TooLong(&'a Outline),
     End,
 }
 
@@ -22,12 +26,16 @@ pub(crate) struct Lines<R> {
     given: bool,
     /// The rest of a line that was too long is being passed over.
     skipping: bool,
+    /// Of that line, and whether it is still to be told of.
+    outline: Outline,
+    is_owed: bool,
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
     pub(crate) fn new(reader: R, longest: usize) -> Self {
         let reader = BufReader::with_capacity(READ_AT_ONCE, reader);
-        Self { reader, line: Vec::new(), longest, given: false, skipping: false }
+        let (line, outline) = (Vec::new(), Outline::default());
+        Self { reader, line, longest, given: false, skipping: false, outline, is_owed: false }
     }
 
     pub(super) fn source(&mut self) -> &mut R {
@@ -52,12 +60,21 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             let fits = !self.skipping && self.line.len() + part.len() <= self.longest;
             if fits {
                 self.line.extend_from_slice(part);
+            } else {
+                if !self.skipping {
+                    self.outline = Outline::of(&std::mem::take(&mut self.line));
+                    self.is_owed = true;
+                }
+                self.outline.take(part);
             }
             // Nothing is awaited between the copy and this.
             self.reader.consume(used);
-            if !fits && !std::mem::replace(&mut self.skipping, end.is_none()) {
-                self.line = Vec::new();
-                return Line::TooLong;
+            if !fits {
+                self.skipping = end.is_none();
+                if self.is_owed && (self.outline.id().is_some() || end.is_some()) {
+                    self.is_owed = false;
+                    return Line::TooLong(&self.outline);
+                }
             }
             if end.is_some() && fits && !self.line.trim_ascii().is_empty() {
                 self.given = true;
@@ -82,7 +99,7 @@ mod tests {
         loop {
             match lines.next().await {
                 Line::Whole(line) => seen.push(String::from_utf8_lossy(line).into_owned()),
-                Line::TooLong => seen.push("too long".to_owned()),
+                Line::TooLong(outline) => seen.push(format!("too long: {:?}", outline.id())),
                 Line::End => return seen,
             }
         }
@@ -98,6 +115,16 @@ mod tests {
         let seen = all(&text).await;
         assert_eq!(seen.len(), 4);
         assert_eq!((seen[0].as_str(), seen[1].len()), ("{}\r", LONGEST));
-        assert_eq!(seen[2..], ["too long", "last"]);
+        assert_eq!(seen[2..], ["too long: None", "last"], "{seen:?}");
+    }
+
+    #[tokio::test]
+    async fn whose_a_line_is_that_is_too_long_is_told_as_soon_as_it_is_seen() {
+        let long = "x".repeat(2 * LONGEST);
+        let text = format!(
+            "{{\"id\":7,\"result\":\"{long}\"}}\n{{\"result\":\"{long}\",\"id\":8}}\n{{}}\n"
+        );
+        let told = ["too long: Some(Number(7))", "too long: Some(Number(8))", "{}"];
+        assert_eq!(all(text.as_bytes()).await, told);
     }
 }

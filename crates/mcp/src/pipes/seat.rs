@@ -23,7 +23,7 @@ use tokio::sync::mpsc;
 
 use super::line::{Line, Lines};
 use crate::calls::{Calls, Ended};
-use crate::frame::{self, Unreadable};
+use crate::frame::{self, Outline};
 
 /// After so many calls in a row that would have been answered better elsewhere, the reader moves.
 const ENOUGH: u32 = 16;
@@ -135,37 +135,31 @@ impl Reader {
         }
         let line = match self.lines.next().await {
             Line::Whole(line) => line,
-            Line::TooLong => {
-                self.spoiled(frame::TOO_LARGE);
+            Line::TooLong(outline) => {
+                let told = self.calls.spoiled(frame::TOO_LARGE, outline, None);
+                self.owed.extend(told.map(Box::new));
                 return true;
             }
             Line::End => return false,
         };
-        if let Some(ended) = self.calls.take_usual(line) {
+        if let Some(ended) = self.calls.take_usual(line, None) {
             self.drift = self.drift.with(ended, &self.at, &self.home);
             return true;
         }
         let message = match self.calls.read(line) {
             Ok(message) => message,
-            Err(Unreadable::TooDeep) => {
-                self.spoiled(frame::TOO_DEEP);
-                return true;
-            }
-            Err(Unreadable::NoAnswer) => {
-                self.spoiled("it is no JSON");
-                return true;
-            }
             // What is no message is not answered: an echo would make a storm of it.
-            Err(Unreadable::NoJson(_)) => return true,
+            Err(unreadable) => {
+                let outline = Outline::of(line);
+                let told = self.calls.spoiled(unreadable.words(), &outline, None);
+                self.owed.extend(told.map(Box::new));
+                return true;
+            }
         };
         for message in frame::each(message) {
             self.owed.extend(self.calls.hear(message, None).map(Box::new));
         }
         true
-    }
-
-    fn spoiled(&mut self, why: &'static str) {
-        self.owed.extend(self.calls.spoiled(why, None).map(Box::new));
     }
 }
 

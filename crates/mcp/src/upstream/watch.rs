@@ -49,16 +49,27 @@ async fn log_from(connection: Arc<Connection>, level: LogLevel, within: Duration
 
 async fn end(upstream: std::sync::Weak<Upstream>, connection: Arc<Connection>) {
     let stop = upstream.upgrade().map(|upstream| upstream.stop.clone());
-    tokio::select! {
-        () = connection.calls.closed.cancelled() => {}
-        () = connection.stop.cancelled() => {}
-        // The source is gone: so is its server.
-        () = async { if let Some(stop) = stop { stop.cancelled().await } } => {}
-    }
+    let over = || async {
+        tokio::select! {
+            () = connection.calls.closed.cancelled() => {}
+            () = connection.stop.cancelled() => {}
+            // The source is gone: so is its server.
+            () = async { if let Some(stop) = &stop { stop.cancelled().await } } => {}
+        }
+    };
+    let is_deaf = tokio::select! {
+        biased;
+        () = over() => false,
+        () = connection.calls.deaf.cancelled() => true,
+    };
     // One that was stopped on purpose has ended before.
     let stopped = connection.was_stopped.load(Ordering::Acquire);
     if let Some(upstream) = upstream.upgrade() {
         upstream.lose(&connection, &Fault::broken(CLOSED));
+    }
+    if is_deaf {
+        // What it said before may still come in.
+        over().await;
     }
     let words = connection.last_words().await;
     if let (Some(upstream), Some(words), false) = (upstream.upgrade(), words, stopped) {
@@ -67,12 +78,12 @@ async fn end(upstream: std::sync::Weak<Upstream>, connection: Arc<Connection>) {
     connection.close().await;
 }
 
-/// Ends a connection on which nothing is begun any more. What breaks a pipe breaks it for all; over
-/// HTTP each answer comes on a line of its own, and those under way are waited for, within the time
-/// of the `longest` call.
+/// Ends a connection on which nothing is begun any more. Over HTTP each answer comes on a line of
+/// its own, and a program that hears nothing more may have said its answers already: those under way
+/// are waited for, within the time of the `longest` call. Else what breaks a pipe breaks it for all.
 pub(super) fn leave(connection: &Arc<Connection>, longest: Duration) {
-    let is_shared = connection.program.is_some();
-    let runtime = Handle::try_current().ok().filter(|_| !is_shared && connection.is_busy());
+    let may_answer = connection.program.is_none() || !connection.is_over();
+    let runtime = Handle::try_current().ok().filter(|_| may_answer && connection.is_busy());
     let Some(runtime) = runtime else {
         connection.stop.cancel();
         return;
@@ -80,7 +91,7 @@ pub(super) fn leave(connection: &Arc<Connection>, longest: Duration) {
     let connection = Arc::clone(connection);
     runtime.spawn(async move {
         let ended = async {
-            while connection.is_busy() && !connection.is_closed() {
+            while connection.is_busy() && !connection.is_over() {
                 sleep(LOOK_AGAIN).await;
             }
         };

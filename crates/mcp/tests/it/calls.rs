@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
-use toolcrib_core::{BatchOptions, ErrorKind, ToolOutcome};
+use toolcrib_core::{BatchOptions, ErrorKind, Source as _, ToolOutcome};
 
+use crate::lists::List;
 use crate::support::{crib, failed, run, run_with, settings, source};
 
 #[tokio::test]
@@ -100,21 +101,112 @@ async fn lines_are_bounded_and_a_long_one_costs_its_call_alone() {
 }
 
 #[tokio::test]
+async fn what_cannot_be_read_is_told_at_once_beside_other_calls_with_its_own_cause() {
+    for (era, id) in [("legacy", "first"), ("modern", "last"), ("legacy", "none")] {
+        let mut settings = settings(&[era]);
+        settings.timeouts.call = Duration::from_secs(60);
+        let crib = crib(&source(settings)).await;
+        let deep = |raw: &str| match id {
+            "first" => json!({ "raw": raw }),
+            _ => json!({ "raw": raw, "id": id }),
+        };
+        let huge = format!("\"{}\"", "x".repeat(9 * 1024 * 1024));
+        let nested = format!("{}{}", "[".repeat(2_000), "]".repeat(2_000));
+        let told = [
+            (huge.as_str(), "it is larger than `limits.message` allows"),
+            (&nested, "it is nested deeper than `limits.depth` allows"),
+            ("-Infinity", "it is no JSON"),
+        ];
+        for (raw, why) in told {
+            let begun = Instant::now();
+            let call = async {
+                let ended = run(&crib, "deep", deep(raw)).await;
+                (ended, begun.elapsed())
+            };
+            let ((ended, took), slow, other) = tokio::join!(
+                call,
+                run(&crib, "slow", json!({"pause": 4_000, "nonce": 5})),
+                run(&crib, "slow", json!({"pause": 2_000, "nonce": 6})),
+            );
+            let (kind, message) = failed(&ended);
+            assert_eq!(kind, ErrorKind::UnknownOutcome, "{id} {why}: {message}");
+            assert!(message.contains(why), "{id}: {message}");
+            assert_eq!(
+                (slow.text().as_str(), other.text().as_str()),
+                ("answer to 5", "answer to 6")
+            );
+            // Where nobody can see whose it is, it is the last one's.
+            assert!(id == "none" || took < Duration::from_secs(3), "{id} {why}: {took:?}");
+            assert!(begun.elapsed() < Duration::from_secs(30), "{id} {why}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn half_a_letter_costs_its_string_a_replacement_and_nothing_else() {
+    let crib = crib(&source(settings(&["legacy"]))).await;
+    let raw = r#"[{"a":"x\ud83dy\ud83d\ude00"}]"#;
+    let (lone, fine) = tokio::join!(
+        run(&crib, "deep", json!({ "raw": raw })),
+        run(&crib, "echo", json!({"still": "here"})),
+    );
+    assert!(lone.outcome.is_done(), "{lone:?}");
+    let ToolOutcome::Done(content) = &lone.outcome else { unreachable!("it is done") };
+    assert_eq!(content.extra["x"], json!([{ "a": "x\u{fffd}y\u{1f600}" }]));
+    assert_eq!(fine.text(), r#"{"still":"here"}"#);
+}
+
+#[tokio::test]
 async fn an_answer_that_cannot_be_read_ends_the_only_call_there_is_at_once() {
     let crib = crib(&source(settings(&["modern"]))).await;
     let begun = Instant::now();
     for (name, arguments, why) in [
         ("huge", json!({"bytes": 9 * 1024 * 1024}), "it is larger than `limits.message` allows"),
         ("deep", json!({"depth": 2_000}), "it is nested deeper than `limits.depth` allows"),
-        // As the JSON of Python is written, for what is no number and for half a letter.
+        // As the JSON of Python is written, for what is no number.
         ("deep", json!({"raw": "NaN"}), "it is no JSON"),
-        ("deep", json!({"raw": r#""a \ud800 b""#}), "it is no JSON"),
     ] {
         let (kind, message) = failed(&run(&crib, name, arguments).await);
         assert_eq!(kind, ErrorKind::UnknownOutcome, "{message}");
         assert!(message.contains(why), "{message}");
     }
     assert!(begun.elapsed() < Duration::from_secs(20));
+}
+
+#[tokio::test]
+async fn a_greeting_that_does_not_fit_is_told_by_the_member_that_does_not() {
+    let loaded = async |greeting: Value| {
+        let file = List::new("hello", &greeting);
+        let option = file.option().replace("list=", "hello=");
+        let source = source(settings(&["legacy", &option]));
+        source.load().await.map(|set| set.len() > 5).map_err(|error| error.to_string())
+    };
+    let server = json!({"name": "x", "version": "1"});
+    let hello = |capabilities: Value, server: &Value| json!({"protocolVersion": "2025-06-18", "capabilities": capabilities, "serverInfo": server});
+    for (greeting, told) in [
+        (hello(json!({"tools": []}), &server), Ok(true)),
+        (hello(json!({"tools": null}), &server), Ok(true)),
+        (hello(json!([]), &server), Ok(false)),
+        (
+            hello(json!({"tools": ["list"]}), &server),
+            Err("`capabilities.tools` is a list, and has to be an object"),
+        ),
+        (
+            hello(json!({"tools": {}}), &json!({"name": "x"})),
+            Err("`serverInfo.version` is missing"),
+        ),
+        (json!({}), Err("its answer to the handshake is none of the protocol")),
+        (json!([1]), Err("its answer cannot be read: it is none of the protocol")),
+    ] {
+        let loaded = loaded(greeting.clone()).await;
+        match told {
+            Ok(has_tools) => assert_eq!(loaded, Ok(has_tools), "{greeting}"),
+            Err(told) => {
+                let error = loaded.unwrap_err();
+                assert!(error.contains(told) && !error.contains("Some("), "{greeting}: {error}");
+            }
+        }
+    }
 }
 
 #[tokio::test]

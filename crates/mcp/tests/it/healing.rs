@@ -160,3 +160,164 @@ async fn a_connection_that_was_stopped_since_nobody_came_for_it_is_not_handed_ou
     until("the server is left once more", is_idle).await;
     assert_eq!(run(&crib, "count", json!({})).await.text(), "1");
 }
+
+/// A server that began as a shell, which had left a helper behind with some of its pipes.
+fn beside_a_helper(helper: &str, marker: &str) -> ServerSettings {
+    let script = format!("exec 3<&0; {} exec \"$0\" \"$@\" 3<&-", helper.replace("MARKER", marker));
+    let Transport::Stdio(StdioSettings { command, arguments, .. }) =
+        settings(&["legacy"]).transport
+    else {
+        unreachable!("it is started")
+    };
+    let words = ["-c".to_owned(), script, command.display().to_string()];
+    ServerSettings::new(Transport::Stdio(StdioSettings {
+        command: "/bin/sh".into(),
+        arguments: words.into_iter().chain(arguments).collect(),
+        environment: Vec::new(),
+        folder: None,
+    }))
+}
+
+/// Whether a program with this word among its arguments is there.
+fn runs(word: &str) -> bool {
+    let has_word = |process: std::fs::DirEntry| {
+        let line = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
+        line.split(|byte| *byte == 0).any(|part| part == word.as_bytes())
+    };
+    std::fs::read_dir("/proc").unwrap().flatten().any(has_word)
+}
+
+/// The pause of a helper: a number that no other one has.
+fn marker(place: usize) -> String {
+    format!("1000.{:09}{place}", std::process::id())
+}
+
+const HELPERS: [&str; 6] = [
+    "sleep MARKER <&3 &",
+    "setsid sleep MARKER <&3 &",
+    "setsid -f sleep MARKER <&3;",
+    "sleep MARKER <&- 2<&- &",
+    "sleep MARKER <&- >&- &",
+    "sleep MARKER <&3 >&- 2>&- &",
+];
+
+#[tokio::test]
+async fn a_server_that_died_is_no_more_though_a_helper_holds_its_pipes() {
+    for (place, helper) in HELPERS.into_iter().enumerate() {
+        let marker = marker(place);
+        let source = source(beside_a_helper(helper, &marker));
+        let crib = crib(&source).await;
+        let before = source.status().pid;
+        until("the helper runs", || runs(&marker)).await;
+        let begun = Instant::now();
+        let (hanging, _) = tokio::join!(run(&crib, "hang", json!({})), async {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            run(&crib, "die", json!({})).await
+        });
+        let (kind, message) = failed(&hanging);
+        assert_eq!(kind, ErrorKind::UnknownOutcome, "{helper}: {message}");
+        for n in 0..3 {
+            let response = run(&crib, "echo", json!({ "n": n })).await;
+            assert_eq!(response.text(), format!(r#"{{"n":{n}}}"#), "{helper}");
+        }
+        assert!(begun.elapsed() < Duration::from_secs(20), "{helper}: {:?}", begun.elapsed());
+        let status = source.status();
+        assert!(status.pid.is_some() && status.pid != before, "{helper}: {status:?}");
+        source.stop().await;
+        until("the helpers are gone", || !runs(&marker)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_was_killed_is_started_by_the_next_call() {
+    let source = source(beside_a_helper(HELPERS[1], &marker(90)));
+    let crib = crib(&source).await;
+    for n in 0..3 {
+        let pid = source.status().pid.unwrap().to_string();
+        let killed = tokio::process::Command::new("kill").args(["-KILL", &pid]).status().await;
+        assert!(killed.unwrap().success());
+        let is_there = || std::path::Path::new(&format!("/proc/{pid}")).exists();
+        until("it is gone", || !is_there()).await;
+        let begun = Instant::now();
+        let response = run(&crib, "count", json!({})).await;
+        assert!(response.text().starts_with("1 of "), "{n}: {response:?}");
+        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    }
+}
+
+#[tokio::test]
+async fn what_a_server_said_before_it_died_is_read() {
+    let source = source(beside_a_helper(HELPERS[0], &marker(91)));
+    let crib = crib(&source).await;
+    for _ in 0..5 {
+        let response = run(&crib, "last_words", json!({ "bytes": 60_000 })).await;
+        assert_eq!(response.text().len(), 60_000, "{response:?}");
+        // What is said to one that is about to die may be lost.
+        until("it is gone", || source.status().phase != Phase::Ready).await;
+    }
+}
+
+/// A server whose tools close one of its pipes and live on, and one that counts.
+const CLOSING: &str = r#"
+import json, os, sys, time
+count = 0
+def answer(id, result):
+    os.write(1, (json.dumps({"jsonrpc": "2.0", "id": id, "result": result}) + "\n").encode())
+while True:
+    message = json.loads(sys.stdin.readline())
+    id, method = message.get("id"), message["method"]
+    if method == "initialize":
+        server = {"name": "closing", "version": "1"}
+        said = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": server}
+        answer(id, said)
+    elif method == "tools/list":
+        names = ["close_stdin", "close_stdout", "count"]
+        answer(id, {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in names]})
+    elif method == "tools/call":
+        name = message["params"]["name"]
+        if name == "close_stdout":
+            os.close(1)
+            time.sleep(1000)
+        if name == "close_stdin":
+            os.close(0)
+        count += 1
+        answer(id, {"content": [{"type": "text", "text": str(count)}]})
+        if name == "close_stdin":
+            time.sleep(1000)
+"#;
+
+#[tokio::test]
+async fn a_server_that_hears_or_says_nothing_more_is_left_for_another_one() {
+    for (tool, told) in [("close_stdin", true), ("close_stdout", false)] {
+        let source = source(ServerSettings::new(Transport::Stdio(StdioSettings {
+            command: "python3".into(),
+            arguments: vec!["-c".to_owned(), CLOSING.to_owned()],
+            environment: Vec::new(),
+            folder: None,
+        })));
+        let crib = crib(&source).await;
+        let before = source.status().pid;
+        let begun = Instant::now();
+        let response = run(&crib, tool, json!({})).await;
+        assert_eq!(response.outcome.is_done(), told, "{tool}: {response:?}");
+        for n in 0..3 {
+            let response = run(&crib, "count", json!({ "n": n })).await;
+            assert_eq!(response.text(), (n + 1).to_string(), "{tool}");
+        }
+        assert!(begun.elapsed() < Duration::from_secs(20), "{tool}: {:?}", begun.elapsed());
+        assert_ne!(source.status().pid, before, "{tool}");
+        let is_there = || std::path::Path::new(&format!("/proc/{}", before.unwrap())).exists();
+        until("the old one is gone", || !is_there()).await;
+    }
+}
+
+#[tokio::test]
+async fn a_command_that_leaves_its_server_in_the_background_is_told_so() {
+    let mut settings = beside_a_helper("sleep MARKER <&3 & exit 0;", &marker(92));
+    settings.timeouts.connect = Duration::from_secs(20);
+    let begun = Instant::now();
+    let error = source(settings).load().await.err().unwrap().to_string();
+    assert!(error.contains("it ended with code 0 before it was ready"), "{error}");
+    assert!(error.contains("its command has to stay"), "{error}");
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+}

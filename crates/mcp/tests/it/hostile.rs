@@ -153,9 +153,8 @@ async fn no_evil_over_http_outlasts_its_time() {
 }
 
 #[tokio::test]
-async fn lists_that_never_end_or_go_round_are_refused() {
-    for word in ["endless-pages", "repeat-cursor", "hang@list", "huge@list=67108864", "shape@list"]
-    {
+async fn lists_that_never_end_are_refused() {
+    for word in ["endless-pages", "hang@list", "huge@list=67108864", "shape@list"] {
         in_time(async |times| {
             let begun = Instant::now();
             let source = named("bad", hostile(&[word], "modern", times));

@@ -1,5 +1,6 @@
 //! Lists: pages, changes, bad tools, names.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -110,10 +111,155 @@ async fn all_pages_are_read_and_endless_lists_are_refused() {
     assert_eq!(names(&["modern", "pages=60"]).await.unwrap(), 60);
     let error = names(&["legacy", "pages=100"]).await.err().unwrap().to_string();
     assert!(error.contains("more than 64 pages"), "{error}");
-    let error = names(&["legacy", "pages=9", "circle"]).await.err().unwrap().to_string();
-    assert!(error.contains("round in a circle"), "{error}");
     let error = names(&["legacy", "no-list"]).await.err().unwrap().to_string();
     assert_eq!(error, "MCP server `far`: the server says: the list is lost (-32603)");
+}
+
+/// What a server lists whose pages are these texts, by cursor: the names, what is left out, and what
+/// else is told.
+async fn listed(
+    era: &str,
+    name: &str,
+    pages: &[(&str, &str)],
+) -> (Vec<String>, Vec<(String, String)>, Vec<String>) {
+    let list = List::new(name, &json!(pages.iter().copied().collect::<HashMap<_, _>>()));
+    let source = source(settings(&[era, &list.option().replace("list=", "raw-pages=")]));
+    let toolset = source.load().await.unwrap();
+    let names = toolset.iter().map(|tool| tool.spec.name.to_string()).collect();
+    let status = source.status();
+    let left_out = status.left_out.into_iter().map(|out| (out.tool, out.reason)).collect();
+    (names, left_out, status.notes)
+}
+
+const A: &str = r#"{"name":"a","inputSchema":{"type":"object"}}"#;
+const B: &str = r#"{"name":"b","inputSchema":{"type":"object"}}"#;
+
+fn page(entries: &str, besides: &str) -> String {
+    let complete = r#""resultType":"complete","ttlMs":0,"cacheScope":"private""#;
+    format!(r#"{{"tools":{entries},{complete}{besides}}}"#)
+}
+
+#[tokio::test]
+async fn a_cursor_may_be_anything_and_an_empty_one_ends_a_list_in_the_older_way_alone() {
+    for (era, cursor, key, expected) in [
+        ("modern", r#""""#, r#""""#, vec!["a", "b"]),
+        ("legacy", r#""""#, r#""""#, vec!["a"]),
+        ("legacy", r#"" \u0000é""#, "\" \\u0000é\"", vec!["a", "b"]),
+        ("modern", "2", "2", vec!["a", "b"]),
+        ("legacy", "null", "null", vec!["a"]),
+    ] {
+        let first = page(&format!("[{A}]"), &format!(r#","nextCursor":{cursor}"#));
+        let second = page(&format!("[{B}]"), "");
+        let name = format!("cursor-{era}-{}", cursor.len());
+        let told = listed(era, &name, &[("first", &first), (key, &second)]).await;
+        let expected: Vec<_> = expected.into_iter().map(str::to_owned).collect();
+        assert_eq!(told, (expected, vec![], vec![]), "{era} {cursor}");
+    }
+}
+
+#[tokio::test]
+async fn a_list_that_goes_round_ends_with_what_was_read_and_is_told() {
+    for (era, cursor) in [("legacy", r#""x""#), ("modern", r#""""#)] {
+        let first = page(&format!("[{A}]"), &format!(r#","nextCursor":{cursor}"#));
+        let second = page(&format!("[{B}]"), &format!(r#","nextCursor":{cursor}"#));
+        let name = format!("circle-{era}");
+        let (names, left_out, notes) =
+            listed(era, &name, &[("first", &first), (cursor, &second)]).await;
+        assert_eq!((names, left_out), (vec!["a".to_owned(), "b".to_owned()], vec![]));
+        let told =
+            "its list of tools goes round in a circle: what was read of it is all that is taken";
+        assert_eq!(notes, [told]);
+    }
+    let odd = page(&format!("[{A}]"), r#","nextCursor":{"page":2}"#);
+    let (names, _, notes) = listed("legacy", "odd-cursor", &[("first", &odd)]).await;
+    assert_eq!((names, notes.len()), (vec!["a".to_owned()], 1));
+}
+
+#[tokio::test]
+async fn one_fault_in_a_list_costs_itself_alone() {
+    let deep = format!(
+        r#"{{"name":"deep","inputSchema":{{"type":"object","x":{}{}}}}}"#,
+        "[".repeat(200),
+        "]".repeat(200)
+    );
+    let half = r#"{"name":"half","description":"cut \ud83d","inputSchema":{"type":"object"}}"#;
+    let php = r#"{"name":"php","inputSchema":[],"annotations":[],"_meta":[],"outputSchema":null}"#;
+    let none = r#"{"name":"none","inputSchema":null}"#;
+    // Short enough to be read whole, and long enough to stay text.
+    for filler in [10, 40_000] {
+        let long = format!(
+            r#"{{"name":"long","description":"{}","inputSchema":{{"type":"object"}}}}"#,
+            "x".repeat(filler)
+        );
+        let entries = format!("[{A},{deep},{half},7,{php},{none},{long},{A}]");
+        let (names, left_out, notes) =
+            listed("legacy", &format!("faults-{filler}"), &[("first", &page(&entries, ""))]).await;
+        assert_eq!(names, ["a", "half", "php", "long"]);
+        let left_out: Vec<_> = left_out.iter().map(|(tool, why)| (&**tool, &**why)).collect();
+        let expected = [
+            ("number 2", "it is nested deeper than `limits.depth` allows"),
+            ("number 4", "it is no object"),
+            ("none", "it has no `inputSchema`"),
+            ("a", "another tool has the same name"),
+        ];
+        assert_eq!((left_out, notes), (expected.to_vec(), vec![]));
+    }
+    for nothing in ["null", "{}", "[]"] {
+        let name = format!("nothing-{}", nothing.as_bytes()[0]);
+        let told = listed("legacy", &name, &[("first", &page(nothing, ""))]).await;
+        assert_eq!(told, (vec![], vec![], vec![]), "{nothing}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_left_out_is_told_by_the_snapshot_too() {
+    let list = List::new("aside", &json!([tool("good"), tool("good"), {"name": "größe"}, 7]));
+    let crib = crib(&source(settings(&["legacy", &list.option()]))).await;
+    let catalog = crib.catalog();
+    let kept_out = catalog.quarantined().iter();
+    let kept_out: Vec<_> =
+        kept_out.map(|tool| (tool.spec.name.to_string(), tool.reason.to_string())).collect();
+    let expected = [
+        ("good", "another tool has the same name"),
+        ("gr__e", "it has no `inputSchema`"),
+        ("number_4", "it is no object"),
+    ];
+    assert_eq!(kept_out, expected.map(|(name, why)| (name.to_owned(), why.to_owned())));
+    assert_eq!(catalog.tools().len(), 1);
+}
+
+#[tokio::test]
+async fn a_schema_with_null_or_of_draft_3_is_read_as_it_was_meant() {
+    let schema = |schema: Value| json!({"name": "x", "inputSchema": schema});
+    for (written, read, told) in [
+        (
+            json!({"type": "object", "required": null, "properties": {"a": {}}}),
+            json!({"type": "object", "properties": {"a": {}}}),
+            0,
+        ),
+        (json!({"type": "object", "properties": null}), json!({"type": "object"}), 0),
+        (
+            json!({"type": "object", "properties": []}),
+            json!({"type": "object", "properties": {}}),
+            0,
+        ),
+        (
+            json!({"type": "object", "properties": {"a": {"type": "string", "required": true}}}),
+            json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}),
+            1,
+        ),
+    ] {
+        let list = List::new("meant", &json!([schema(written)]));
+        let source = source(settings(&["legacy", &list.option()]));
+        let toolset = source.load().await.unwrap();
+        let spec = &toolset.iter().next().unwrap().spec;
+        assert_eq!(spec.input.value(), read);
+        let remarks = source.status().remarks;
+        assert_eq!(remarks.len(), told, "{remarks:?}");
+        assert!(
+            remarks.iter().all(|remark| remark.starts_with("`x`: a boolean `required` at `a`"))
+        );
+    }
 }
 
 #[tokio::test]

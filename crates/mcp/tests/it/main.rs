@@ -25,3 +25,4 @@ mod sharing;
 mod spellings;
 mod support;
 mod tasks;
+mod unreadable;

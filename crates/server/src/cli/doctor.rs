@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use toolcrib::catalog::SourceState;
 use toolcrib::config::effects::told_of_undeclared;
 use toolcrib::config::set_aside;
+use toolcrib::json::schema::Schema;
 use toolcrib::mcp::{Phase, Status};
 use toolcrib::openapi::{ApiReport, Proposed};
 use toolcrib::{Catalog, Crib, Quarantined};
@@ -33,6 +34,8 @@ struct Diagnosis {
     findings: Vec<String>,
     /// How many of its tools declare nothing of what a call does.
     undeclared: usize,
+    /// What works as it should, though not as it was written.
+    remarks: Vec<String>,
     /// How many notes there are on what a document lost on its way; `detail` has them.
     notes: usize,
     /// The last lines of the child's standard error.
@@ -81,6 +84,7 @@ fn diagnose(room: &Room, source: &SourceState) -> Diagnosis {
         error: source.error.clone(),
         findings: kept_out(&room.crib, &id),
         undeclared: undeclared(&room.crib.catalog(), &id),
+        remarks: unchecked(&room.crib, &id),
         notes: 0,
         stderr: Vec::new(),
         detail: Value::Null,
@@ -118,6 +122,17 @@ fn kept_out(crib: &Crib, source: &str) -> Vec<String> {
     tools.into_iter().chain(beside).collect()
 }
 
+/// Parts of schemas that are left to the source, tool by tool.
+fn unchecked(crib: &Crib, source: &str) -> Vec<String> {
+    let catalog = crib.catalog();
+    let own = catalog.tools().iter().filter(|tool| tool.spec.origin.source.as_str() == source);
+    own.flat_map(|tool| {
+        let left = tool.schema().map(Schema::left).unwrap_or_default();
+        left.iter().map(move |left| format!("`{}`: {left}", tool.spec.name))
+    })
+    .collect()
+}
+
 impl Diagnosis {
     fn server(&mut self, status: Status) {
         self.detail = json!(status);
@@ -126,9 +141,8 @@ impl Diagnosis {
         let revision = status.revision.as_deref().map(|revision| format!("MCP {revision}"));
         let parts = [Some(called).filter(|called| !called.is_empty()), revision];
         self.about = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
-        let left_out = status.left_out.iter();
-        self.findings
-            .extend(left_out.map(|out| format!("`{}` is left out: {}", out.tool, out.reason)));
+        self.findings.extend(status.notes);
+        self.remarks.extend(status.remarks);
         if status.restarts > 0 {
             self.findings.push(format!("it was started again {} times", status.restarts));
         }
@@ -170,7 +184,8 @@ fn show(output: &Output, diagnoses: &[Diagnosis]) -> Result<()> {
     };
     output.table(["SOURCE", "STATE", "TOOLS", "ABOUT"], diagnoses.iter().map(row))?;
     for diagnosis in diagnoses {
-        if diagnosis.error.is_none() && diagnosis.findings.is_empty() {
+        let told = [&diagnosis.findings, &diagnosis.remarks];
+        if diagnosis.error.is_none() && told.iter().all(|told| told.is_empty()) {
             continue;
         }
         output.text("")?;
@@ -178,12 +193,14 @@ fn show(output: &Output, diagnoses: &[Diagnosis]) -> Result<()> {
         if let Some(error) = &diagnosis.error {
             output.indented(error)?;
         }
-        for finding in diagnosis.findings.iter().take(SHOWN) {
-            output.indented(finding)?;
-        }
-        let more = diagnosis.findings.len().saturating_sub(SHOWN);
-        if more > 0 {
-            output.indented(&format!("and {more} more: `toolcrib doctor --json` tells all"))?;
+        for told in told {
+            for told in told.iter().take(SHOWN) {
+                output.indented(told)?;
+            }
+            let more = told.len().saturating_sub(SHOWN);
+            if more > 0 {
+                output.indented(&format!("and {more} more: `toolcrib doctor --json` tells all"))?;
+            }
         }
         if !diagnosis.stderr.is_empty() {
             output.indented("the last it wrote to standard error:")?;

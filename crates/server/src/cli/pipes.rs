@@ -9,7 +9,7 @@ use tokio::runtime::Builder;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use toolcrib::config::effects::told_of_undeclared;
-use toolcrib::config::{Live, Means, set_aside};
+use toolcrib::config::{Live, Means, kept_out, set_aside};
 use toolcrib::mcp::{Door, DoorSettings, wait_for_programs};
 use toolcrib::store::Store;
 
@@ -59,8 +59,10 @@ pub(super) fn mcp(global: &Global, output: &Output, file: Option<&PathBuf>) -> R
                 output.warn(&[format!("the source `{}` gives no tools: {error}", state.id)]);
             }
         }
-        output.warn(&set_aside(&live.crib().catalog(), &live.profiles()));
-        output.warn(&told_of_undeclared(&live.crib().catalog()));
+        let catalog = live.crib().catalog();
+        output.warn(&set_aside(&catalog, &live.profiles()));
+        output.warn(&kept_out(&catalog));
+        output.warn(&told_of_undeclared(&catalog));
         let (_wishes, wish) = watch::channel(meaning::wanted(&file.checked, output));
         let (crib, path) = (live.crib().clone(), file.path.clone());
         let meant = tokio::spawn(meaning::follow(crib, path, wish, output.clone()));

@@ -3,7 +3,8 @@
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use toolcrib::dialect::Rendering;
-use toolcrib::{Exposure, Plan, Why};
+use toolcrib::json::schema::Schema;
+use toolcrib::{Exposure, Listed, Plan, Why};
 
 use super::End;
 use super::arguments::{DialectName, RequestWords};
@@ -102,6 +103,10 @@ pub(super) fn why(room: &Room, output: &Output, words: &RequestWords, name: &str
     } else {
         let shown = if why.visible { "is visible" } else { "is not visible" };
         output.text(&format!("`{}` {shown}: {} ({})", why.tool, why.because, why.rule))?;
+        let schema = plan.catalog().get(name).and_then(Listed::schema);
+        for left in schema.map(Schema::left).unwrap_or_default() {
+            output.indented(&left.to_string())?;
+        }
     }
     Ok(End::Done)
 }

@@ -207,12 +207,12 @@ async fn what_cannot_be_read_is_answered_and_costs_itself_alone() {
     let deep = format!(r#"{{"id":4,"x":{}{}}}"#, "[".repeat(100), "]".repeat(100));
     let long = format!(r#"{{"id":5,"x":"{}"}}"#, "a".repeat(100_000));
     for (line, code, id, told) in [
-        (r#"{"id":1,"x":NaN}"#, -32700, Value::Null, "not valid JSON"),
+        (r#"{"id":1,"x":NaN}"#, -32700, json!(1), "not valid JSON"),
         ("garbage", -32700, Value::Null, "not valid JSON"),
         (r#"{"id":2,"method":"ping","method":"tools/list"}"#, -32600, json!(2), "`method`"),
         ("7", -32600, Value::Null, "one JSON object"),
         (&deep, -32600, json!(4), "deep"),
-        (&long, -32600, Value::Null, "larger than 100000 bytes"),
+        (&long, -32600, json!(5), "larger than 100000 bytes"),
     ] {
         pipe.writer.write_all(format!("{line}\n{list}\n").as_bytes()).await.unwrap();
         let refused = pipe.hear().await;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use toolcrib::catalog::SourceState;
 use toolcrib::config::effects::told_of_undeclared;
-use toolcrib::config::{Change, Config, EmbedderSettings, Live, Refused, set_aside};
+use toolcrib::config::{Change, Config, EmbedderSettings, Live, Refused, kept_out, set_aside};
 use toolcrib::{Redactor, Secret};
 
 use super::place::Configuration;
@@ -91,7 +91,8 @@ async fn follow_rest(folder: Option<PathBuf>, house: &House, output: &Output) {
                 output.warn(&told);
                 undeclared = told;
             }
-            let told = set_aside(&catalog, &house.live.profiles());
+            let mut told = set_aside(&catalog, &house.live.profiles());
+            told.extend(kept_out(&catalog));
             if told != aside {
                 output.warn(&told);
                 aside = told;
