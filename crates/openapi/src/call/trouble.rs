@@ -17,9 +17,11 @@ pub(super) fn told(error: EgressError, only_reads: bool, limit: u64) -> ToolErro
             ErrorKind::Tool,
             "Ask for less at a time: fewer items on a page, fewer fields, a narrower filter",
         ),
+        // The head said that it went well, and what the rest would have said nobody knows.
         Kind::TooLarge => (
-            ErrorKind::Tool,
-            "The call has taken effect and only its answer is not shown: do not repeat it",
+            ErrorKind::UnknownOutcome,
+            "It may or may not have taken effect: do not repeat it; check first whether it did, or \
+             ask the user",
         ),
         Kind::NotConnected | Kind::Broken | Kind::Timeout(_) if unsent => {
             (ErrorKind::Unavailable, "Nothing was sent. Try again later, or tell the user")

@@ -12,4 +12,5 @@ mod real;
 mod settings;
 mod styles;
 mod tokens;
+mod unreadable;
 mod upstream;
