@@ -17,6 +17,7 @@ use toolcrib_engine::discovery::Showcase;
 use toolcrib_engine::rules::{Glob, Rules};
 
 use self::fitted::{Fit, Fitted, Owner};
+pub(crate) use self::fitted::wants;
 pub(crate) use self::sources::BASICS;
 pub use self::sources::Maker;
 use self::sources::{Failing, make};

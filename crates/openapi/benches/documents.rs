@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use flate2::read::GzDecoder;
-use serde_json::Value;
-use toolcrib_openapi::{ApiSettings, Document, inspect};
+use serde_json::{Map, Value};
+use toolcrib_openapi::{ApiSettings, Document, Pick, inspect};
 
 const DOCUMENTS: [&str; 4] = [
     "github-api.github.com.json.gz",
@@ -83,7 +83,59 @@ fn table(out: &mut impl Write) {
     }
 }
 
+/// The operations of a document over and over, each time under another path and other ids.
+fn repeated(text: &str, count: usize) -> String {
+    let document = parsed(text);
+    let mut whole = document.clone();
+    let Some(Value::Object(once)) = document.get("paths") else { return String::new() };
+    let mut paths = Map::new();
+    let mut operations = 0;
+    for round in 0.. {
+        for (path, item) in once {
+            let mut item = item.clone();
+            for operation in item.as_object_mut().into_iter().flat_map(Map::values_mut) {
+                let Some(id) = operation.get("operationId").and_then(Value::as_str) else {
+                    continue;
+                };
+                let id = format!("{id}-{round}");
+                operations += 1;
+                operation.as_object_mut().unwrap().insert("operationId".to_owned(), id.into());
+            }
+            paths.insert(format!("/r{round}{path}"), item);
+            if operations >= count {
+                whole.as_object_mut().unwrap().insert("paths".to_owned(), Value::Object(paths));
+                return whole.to_string();
+            }
+        }
+    }
+    String::new()
+}
+
+/// What forty thousand operations cost, and what the few that are wanted of them do.
+fn many(out: &mut impl Write) {
+    let Some(text) = document("github-api.github.com.json.gz") else { return };
+    let text = repeated(&text, 40_000);
+    let all = ApiSettings::new(Document::Text(String::new()));
+    let few = Pick::new(vec!["*_7".to_owned()], Vec::new(), |name: &str| name.ends_with("_7"));
+    let few = ApiSettings { pick: few, ..all.clone() };
+    for (about, settings) in [("few are wanted", few), ("all are wanted", all)] {
+        let mut count = 0;
+        let start = Instant::now();
+        let peak = peak(|| {
+            let (tools, report) = inspect(&text, &settings).unwrap();
+            assert_eq!(report.refused, []);
+            count = tools.len();
+            tools
+        });
+        let (taken, megabytes) = (start.elapsed().as_secs_f64(), text.len() / 1_000_000);
+        let peak = peak.map_or("-".to_owned(), |mib| mib.to_string());
+        writeln!(out, "{megabytes} MB, {about}: {count} tools, {taken:.2} s, {peak} MiB beyond it")
+            .unwrap();
+    }
+}
+
 fn documents(criterion: &mut Criterion) {
+    many(&mut std::io::stdout());
     table(&mut std::io::stdout());
     let Some(text) = document("github-api.github.com.json.gz") else { return };
     let mut group = criterion.benchmark_group("github");

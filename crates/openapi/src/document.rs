@@ -13,9 +13,11 @@ mod body;
 mod convert;
 mod error;
 mod fields;
+mod keys;
 mod library;
 mod media;
 mod names;
+mod nulls;
 mod operations;
 mod parameters;
 mod parse;
@@ -27,7 +29,10 @@ mod schema;
 mod security;
 mod servers;
 mod spec;
+mod subtypes;
 mod text;
+mod xml;
+mod yaml;
 
 use futures_util::FutureExt;
 use indexmap::IndexMap;
@@ -45,6 +50,8 @@ use crate::settings::ApiSettings;
 pub(crate) struct Api {
     /// In the order of the document, each with the spec of its tool.
     pub(crate) operations: Vec<(Operation, ToolSpec)>,
+    /// Names, also of operations that are not wanted, that the tool for any request could have.
+    pub(crate) requests: Vec<String>,
     /// Of the document as a whole; the first is proposed.
     pub(crate) servers: Vec<Server>,
     /// By name.

@@ -22,8 +22,9 @@ mod response;
 mod server;
 mod settings;
 mod source;
+mod xml;
 
 pub use document::{DocumentError, Note, Refused, Report, inspect};
 pub use places::places;
-pub use settings::{ApiBounds, ApiSettings, Credential, Document, Grouping};
+pub use settings::{ApiBounds, ApiSettings, Credential, Document, Grouping, Pick};
 pub use source::{ApiReport, ApiSource, Proposed};

@@ -1,8 +1,12 @@
 //! One operation of a document, ready to be called: what a request is built of.
 
+use std::sync::Arc;
+
 use http::Method;
 use serde_json::Value;
 use toolcrib_core::Effect;
+
+use crate::xml::Xml;
 
 /// An operation with all references followed.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,6 +66,9 @@ pub(crate) struct Parameter {
     /// `content` instead of a style: the media type that the value is written in.
     pub(crate) media: Option<String>,
     pub(crate) required: bool,
+    /// What is sent where nobody gives a value: the only one there is, as the path of the document
+    /// has it.
+    pub(crate) given: Option<Value>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -96,6 +103,8 @@ pub(crate) struct Body {
     pub(crate) media: String,
     pub(crate) required: bool,
     pub(crate) shape: BodyShape,
+    /// How the arguments are written as XML; `None`: they are not, or as the caller writes them.
+    pub(crate) xml: Option<Arc<Xml>>,
 }
 
 /// Where the body is among the arguments.

@@ -1,6 +1,8 @@
 //! What must hold of every request, whatever its arguments are: for the property test and the
 //! fuzzer.
 
+use std::sync::Arc;
+
 use http::Method;
 use serde_json::{Map, Value};
 use url::Url;
@@ -10,6 +12,7 @@ use crate::operation::{
     Style,
 };
 use crate::request::{Draft, decoded, form_text, may_be_set};
+use crate::xml::{Holds, Node, Written, Xml, is_name};
 
 const STYLES: [Style; 9] = [
     Style::Simple,
@@ -24,8 +27,9 @@ const STYLES: [Style; 9] = [
 ];
 const PLACES: [Place; 5] =
     [Place::Path, Place::Query, Place::QueryString, Place::Header, Place::Cookie];
-const BODIES: [&str; 6] = [
+const BODIES: [&str; 7] = [
     "application/json",
+    "application/xml",
     "application/x-www-form-urlencoded",
     "multipart/form-data",
     "application/octet-stream",
@@ -62,6 +66,7 @@ fn operation(choice: &[u8]) -> Operation {
                 .get(next(4))
                 .and_then(|media| media.map(str::to_owned)),
             required: false,
+            given: None,
         });
     }
     for name in ["Host", "Authorization", "Content-Length", "Cookie", "Transfer-Encoding"] {
@@ -80,6 +85,7 @@ fn operation(choice: &[u8]) -> Operation {
         0 => BodyShape::Fields(vec![field(0), field(1), field(7)]),
         _ => BodyShape::Whole { argument: "body".to_owned(), schema: Value::Null },
     };
+    let xml = (media == "application/xml").then(|| Arc::new(elements()));
     let text = |text: &str| Piece::Text(text.to_owned());
     let filled = |name: &str| Piece::Parameter(name.to_owned());
     Operation {
@@ -94,11 +100,48 @@ fn operation(choice: &[u8]) -> Operation {
         ],
         query: vec![Fixed { name: "fixed".to_owned(), value: Some("a=b c".to_owned()) }],
         parameters,
-        body: Some(Body { media, required: next(2) == 1, shape }),
+        body: Some(Body { media, required: next(2) == 1, shape, xml }),
         server: None,
         security: Vec::new(),
         produces: Vec::new(),
     }
+}
+
+/// An element with an attribute, a list with and one without an element around it, and itself.
+fn elements() -> Xml {
+    let namespace = Some("urn:a\"<".to_owned());
+    let wrapped = Node { is_wrapped: true, holds: Holds::Items(0), ..Node::default() };
+    let listed = Node { holds: Holds::Items(0), prefix: Some("p".to_owned()), ..Node::default() };
+    let attribute = Node { written: Written::Attribute, ..Node::default() };
+    let fields = ["body0", "body1", "body7"].map(str::to_owned).into_iter().zip([1, 2, 3]);
+    let root = Node { namespace, holds: Holds::Fields(fields.collect()), ..Node::default() };
+    Xml { nodes: vec![root, wrapped, listed, attribute], name: "root".to_owned() }
+}
+
+/// Panics if a text is no element with elements in it, and nothing else.
+fn xml_holds(text: &str) {
+    let (declaration, text) = text.split_once("?>").unwrap_or_default();
+    assert_eq!(declaration, "<?xml version=\"1.0\" encoding=\"UTF-8\"");
+    let mut open: Vec<&str> = Vec::new();
+    let mut roots = 0;
+    for piece in text.trim_start().split('<').skip(1) {
+        let (tag, rest) = piece.split_once('>').unwrap_or((piece, "<"));
+        assert!(!rest.contains(['<', '>']), "{text}");
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(name), "{text}");
+        } else {
+            let name = tag.split(' ').next().unwrap_or_default();
+            assert!(name.split(':').all(is_name), "{text}");
+            assert_eq!(tag.matches('"').count() % 2, 0, "{text}");
+            roots += usize::from(open.is_empty());
+            open.push(name);
+        }
+        assert!(!open.is_empty() || rest.is_empty(), "{text}");
+        let mut entities = rest.split('&').skip(1);
+        let known = ["amp;", "lt;", "gt;", "#13;"];
+        assert!(entities.all(|it| known.iter().any(|known| it.starts_with(known))), "{text}");
+    }
+    assert!(open.is_empty() && roots == 1, "{text}");
 }
 
 /// Panics if the arguments change more than values in their own places; tells whether there was
@@ -126,6 +169,9 @@ pub(crate) fn check(operation: &Operation, arguments: &Map<String, Value>) -> bo
     assert!(!cookies.contains([';', '\r', '\n', '\0']), "a cookie holds another one");
     if let Some(payload) = &draft.body {
         assert!(!payload.media.as_bytes().iter().any(|byte| b"\r\n\0".contains(byte)));
+        if operation.body.as_ref().is_some_and(|body| body.xml.is_some()) {
+            xml_holds(&String::from_utf8_lossy(&payload.bytes));
+        }
     }
     true
 }

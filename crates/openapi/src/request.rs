@@ -14,6 +14,9 @@ mod multipart;
 mod path;
 mod query;
 mod style;
+mod xml;
+
+use std::borrow::Cow;
 
 use http::{HeaderMap, HeaderValue, Method, header as names};
 use serde_json::{Map, Value};
@@ -49,6 +52,8 @@ impl Draft {
         operation: &Operation,
         arguments: &Map<String, Value>,
     ) -> Result<Self, ToolError> {
+        let filled = filled(operation, arguments);
+        let arguments = &*filled;
         let mut headers = header::headers(operation, arguments)?;
         if let Some(accept) = accept(&operation.produces) {
             headers.insert(names::ACCEPT, accept);
@@ -88,6 +93,22 @@ impl Draft {
         }
         Ok(url)
     }
+}
+
+/// The arguments with the values that the document gives to those that are missing.
+fn filled<'a>(
+    operation: &Operation,
+    arguments: &'a Map<String, Value>,
+) -> Cow<'a, Map<String, Value>> {
+    let mut filled = Cow::Borrowed(arguments);
+    for parameter in &operation.parameters {
+        if let Some(given) = &parameter.given
+            && !arguments.contains_key(&parameter.argument)
+        {
+            filled.to_mut().insert(parameter.argument.clone(), given.clone());
+        }
+    }
+    filled
 }
 
 /// JSON before all else: it is what models and programs read best.

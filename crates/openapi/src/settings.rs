@@ -1,6 +1,8 @@
 //! What an operator says about one API, checked and with its secrets resolved.
 
+use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use indexmap::IndexMap;
@@ -29,6 +31,8 @@ pub struct ApiSettings {
     /// Whether documents that the document refers to may be fetched from other hosts.
     pub remote_references: bool,
     pub grouping: Grouping,
+    /// Which operations are wanted, by the names of their tools: others are not looked at.
+    pub pick: Pick,
     /// Adds a tool that makes any request of this API.
     pub generic_request: bool,
     /// The header that takes an idempotency key, where the API has one.
@@ -62,7 +66,7 @@ pub struct ApiBounds {
 
 impl Default for ApiBounds {
     fn default() -> Self {
-        Self { document: 64 * 1024 * 1024, token: 256 * 1024, unpack: 100 }
+        Self { document: 128 * 1024 * 1024, token: 256 * 1024, unpack: 100 }
     }
 }
 
@@ -100,6 +104,44 @@ pub enum Credential {
     PerCaller(IndexMap<String, Credential>),
 }
 
+/// Some of the tools of a document. A tool beside its operations is not asked about here.
+#[derive(Clone, Default)]
+pub struct Pick {
+    /// How it was said: two that were said alike are alike.
+    said: [Vec<String>; 2],
+    wants: Option<Arc<Wants>>,
+}
+
+type Wants = dyn Fn(&str) -> bool + Send + Sync;
+
+impl Pick {
+    /// `wants` knows a name that the patterns let in.
+    pub fn new(
+        include: Vec<String>,
+        exclude: Vec<String>,
+        wants: impl Fn(&str) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        Self { said: [include, exclude], wants: Some(Arc::new(wants)) }
+    }
+
+    pub(crate) fn wants(&self, name: &str) -> bool {
+        self.wants.as_ref().is_none_or(|wants| wants(name))
+    }
+}
+
+impl fmt::Debug for Pick {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [include, exclude] = &self.said;
+        f.debug_struct("Pick").field("include", include).field("exclude", exclude).finish()
+    }
+}
+
+impl PartialEq for Pick {
+    fn eq(&self, other: &Self) -> bool {
+        self.said == other.said
+    }
+}
+
 /// How operations become categories.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Grouping {
@@ -128,6 +170,7 @@ impl ApiSettings {
             network: Network::default(),
             remote_references: false,
             grouping: Grouping::default(),
+            pick: Pick::default(),
             generic_request: false,
             idempotency_header: None,
             resend: Vec::new(),

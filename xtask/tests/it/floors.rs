@@ -88,7 +88,7 @@ const KEPT: &[(&str, &[&str])] = &[
     ("reqwest", &[]),
     ("bpe-openai", &["toolcrib-tokens"]),
     ("ring", &["toolcrib-auth", "toolcrib-testkit"]),
-    ("serde-saphyr", &["toolcrib-openapi"]),
+    ("granit-parser", &["toolcrib-openapi"]),
     ("rusqlite", &["toolcrib-store", "toolcrib-desk"]),
     ("mail-parser", &["toolcrib-desk"]),
     ("quick-xml", &["toolcrib-desk"]),

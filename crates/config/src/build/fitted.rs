@@ -120,6 +120,12 @@ impl Source for Fitted {
     }
 }
 
+/// Whether a name is to be had by what is included and excluded.
+pub(crate) fn wants(include: &[Glob], exclude: &[Glob], name: &str) -> bool {
+    let matches = |globs: &[Glob]| globs.iter().any(|glob| glob.matches(name));
+    (include.is_empty() || matches(include)) && !matches(exclude)
+}
+
 impl Fit {
     /// What stands before the name of a tool.
     pub(super) fn stem(&self) -> String {
@@ -137,8 +143,7 @@ impl Fit {
 
     /// Whether a tool, a prompt or an address is to be had, by its name at the source.
     pub(super) fn wants(&self, name: &str) -> bool {
-        let matches = |globs: &[Glob]| globs.iter().any(|glob| glob.matches(name));
-        (self.include.is_empty() || matches(&self.include)) && !matches(&self.exclude)
+        wants(&self.include, &self.exclude, name)
     }
 
     /// How far a resource may be asked for that the source does not list: by another spelling of

@@ -3,11 +3,11 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use toolcrib_core::{SourceId, Validation};
-use toolcrib_engine::rules::instead;
-use toolcrib_openapi::Grouping;
+use toolcrib_engine::rules::{Glob, instead};
+use toolcrib_openapi::{Grouping, Pick};
 
 use super::Check;
-use crate::build::BASICS;
+use crate::build::{BASICS, wants};
 use crate::config::Entry;
 use crate::place::Place;
 use crate::raw::{self, Basics, By};
@@ -154,8 +154,9 @@ impl<'d, 't: 'd> Check<'_, 'd, 't> {
         if let Some(mcp) = &raw.mcp {
             self.server(mcp, &place.key("mcp")).map(|server| Kind::Mcp(Box::new(server)))
         } else if let Some(openapi) = &raw.openapi {
-            let api = self.api(openapi, grouping, &place.key("openapi"));
-            api.map(|api| Kind::OpenApi(Box::new(api)))
+            let mut api = self.api(openapi, grouping, &place.key("openapi"))?;
+            api.plain.pick = pick(raw);
+            Some(Kind::OpenApi(Box::new(api)))
         } else if let Some(desk) = &raw.desk {
             self.desk(desk, &place.key("desk")).map(|desk| Kind::Desk(Box::new(desk)))
         } else {
@@ -183,6 +184,20 @@ impl<'d, 't: 'd> Check<'_, 'd, 't> {
             }
         }
     }
+}
+
+/// What the source takes of its operations, so that the others cost nothing.
+fn pick(raw: &raw::Source) -> Pick {
+    if raw.include.is_empty() && raw.exclude.is_empty() {
+        return Pick::default();
+    }
+    let globs = |patterns: &[String]| -> Vec<Glob> {
+        patterns.iter().map(|pattern| Glob::new(pattern)).collect()
+    };
+    let (include, exclude) = (globs(&raw.include), globs(&raw.exclude));
+    Pick::new(raw.include.clone(), raw.exclude.clone(), move |name: &str| {
+        wants(&include, &exclude, name)
+    })
 }
 
 fn is_word(text: &str, longest: usize) -> bool {

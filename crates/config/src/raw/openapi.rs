@@ -56,7 +56,7 @@ pub(crate) struct OpenApi {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ApiLimits {
-    /// Largest document together with those that it refers to, `256MiB` at the most. `64MiB` if not
+    /// Largest document together with those that it refers to, `256MiB` at the most. `128MiB` if not
     /// set.
     pub(crate) document: Option<SizeText>,
     /// Largest answer of a server that gives tokens. `256KiB` if not set.

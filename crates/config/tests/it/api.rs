@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use toolcrib_config::Maker;
 use toolcrib_core::{Source, SourceId};
 use toolcrib_mcp::ServerSettings;
-use toolcrib_openapi::{ApiSettings, ApiSource, Credential};
+use toolcrib_openapi::{ApiSettings, ApiSource, Credential, Document, Pick, inspect};
 
 use crate::workshop::{Workshop, config};
 
@@ -58,4 +58,32 @@ openapi = { document = "api.json", auth = { basic = { user = "ann@example.com", 
     let said = "key-as-the-user token-of-jira ann@example.com";
     assert_eq!(built.redactor.text(said), "[secret] [secret] ann@example.com");
     assert!(!format!("{heard:?}").contains("key-as-the-user"));
+}
+
+#[test]
+fn an_api_is_told_which_of_its_operations_are_wanted() {
+    let text = r#"
+[[source]]
+id = "some"
+include = ["get_*"]
+exclude = ["*_old"]
+openapi = { document = "api.json" }
+
+[[source]]
+id = "all"
+openapi = { document = "api.json" }
+"#;
+    let heard = Listening::default();
+    config(text).build(&Workshop::default(), &heard);
+    let picks: Vec<Pick> =
+        heard.0.into_inner().unwrap().into_iter().map(|settings| settings.pick).collect();
+    let some = Pick::new(vec!["get_*".to_owned()], vec!["*_old".to_owned()], |_: &str| false);
+    assert_eq!(picks, [some, Pick::default()]);
+    let document =
+        r#"{"openapi": "3.1.0", "paths": {"/a": {"get": {}, "put": {}}, "/b/old": {"get": {}}}}"#;
+    let pick = picks[0].clone();
+    let settings = ApiSettings { pick, ..ApiSettings::new(Document::Text(String::new())) };
+    let (tools, report) = inspect(document, &settings).unwrap();
+    let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!((names, report.operations), (vec!["get_a"], 1));
 }

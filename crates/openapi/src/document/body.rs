@@ -1,21 +1,23 @@
 //! The body of a request, and the arguments that it is made of.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use http::Method;
 use serde_json::{Value, json};
 
 use super::arguments::Taken;
 use super::convert::Context;
-use super::fields::{self, Flat};
+use super::fields::{self, Flat, Held};
 use super::library::Site;
 use super::media::{self, Kind};
 use super::operations::Found;
 use super::parameters::{Declared, In, collection, named};
 use super::presence;
 use super::schema::{Argument, Part, Takes};
-use super::text::{flag, member};
-use crate::operation::{Body, BodyShape, Field, FieldEncoding};
+use super::text::{flag, line, member};
+use super::xml;
+use crate::operation::{Body, BodyShape, Field, FieldEncoding, Style};
 
 /// A body, and what a tool takes for it.
 pub(super) struct Made {
@@ -82,7 +84,7 @@ pub(super) fn of_operation<'l>(
 fn loses_files(context: &Context<'_>, media: &str, offer: Site<'_>) -> bool {
     let schema = offer.get("schema").filter(|_| media::kind(media) == Kind::Form);
     let flat = schema.and_then(|schema| fields::flatten(context.library, schema));
-    flat.is_some_and(|flat| flat.fields.values().any(|field| files(context, *field).is_some()))
+    flat.is_some_and(|flat| flat.fields.values().any(|held| files(context, held.site).is_some()))
 }
 
 /// The body of an operation of Swagger 2, of which it is a parameter, or several.
@@ -126,30 +128,34 @@ pub(super) fn of_parameters<'l>(
     };
     let required = form.iter().any(|field| flag(field.site.value, "required"));
     let flat = Flat::of(form.iter().map(|field| (field.name, field.site)));
-    let encodings = |site: Site<'l>| FieldEncoding {
-        style: collection(site).map(|(style, _)| style),
-        explode: collection(site).map(|(_, explode)| explode),
-        ..FieldEncoding::default()
-    };
     let Some(names) = taken.fields(flat.fields.keys().copied()) else {
         return Some(whole_form(media, required, taken));
     };
     let mut fields = Vec::new();
     let mut arguments = Vec::new();
-    for ((name, site), argument) in flat.fields.iter().zip(names) {
+    for ((name, held), argument) in flat.fields.iter().zip(names) {
+        let site = held.site;
         let bytes = member(site.value, "type") == Some("file");
-        let mut part = context.sent.part(*site, about);
+        let mut part = context.sent.part(site, about);
         if bytes {
             part.hold_files(false);
         }
         let name = (*name).to_owned();
         let required = flag(site.value, "required");
         arguments.push(Argument { name: argument.clone(), part, required });
-        fields.push(Field { argument, name, encoding: encodings(*site), bytes });
+        fields.push(Field { argument, name, encoding: collected(site), bytes });
     }
     let shape = BodyShape::Fields(fields);
-    let body = Body { media: media.to_owned(), required, shape };
+    let body = Body { media: media.to_owned(), required, shape, xml: None };
     Some(Made { body, arguments, barred: None })
+}
+
+/// How a list is written in a form of Swagger 2: separated by commas where nothing is said.
+fn collected(site: Site<'_>) -> FieldEncoding {
+    let is_list = member(site.value, "type") == Some("array");
+    let usual = is_list.then_some((Style::Form, false));
+    let (style, explode) = collection(site).or(usual).unzip();
+    FieldEncoding { style, explode, ..FieldEncoding::default() }
 }
 
 /// A form of which two fields would have one name.
@@ -159,7 +165,7 @@ fn whole_form(media: &str, required: bool, taken: &mut Taken) -> Made {
     let part = Part::of(schema.clone());
     let arguments = vec![Argument { name: argument.clone(), part, required }];
     let shape = BodyShape::Whole { argument, schema };
-    let body = Body { media: media.to_owned(), required, shape };
+    let body = Body { media: media.to_owned(), required, shape, xml: None };
     Made { body, arguments, barred: None }
 }
 
@@ -170,7 +176,13 @@ fn convert<'l>(
     about: &str,
 ) -> Option<Made> {
     let kind = media::kind(&sent.media);
-    let is_split = matches!(kind, Kind::Json | Kind::Form | Kind::Multipart);
+    let xml = sent.schema.filter(|_| kind == Kind::Xml);
+    let xml = xml.map_or(Ok(None), |schema| xml::shape(context.library, schema));
+    let xml = xml.unwrap_or_else(|why| {
+        context.notes.add(about, format!("its body is taken as XML text: {why}"));
+        None
+    });
+    let is_split = xml.is_some() || matches!(kind, Kind::Json | Kind::Form | Kind::Multipart);
     let flat = sent.schema.filter(|_| is_split);
     let flat = flat.and_then(|schema| fields::flatten(context.library, schema));
     if let Some(flat) = flat {
@@ -181,7 +193,9 @@ fn convert<'l>(
         let is_barred = flat.barred.iter().any(|rule| presence::holds_of_nothing(rule));
         let is_split = sent.required || !is_barred;
         if is_split && let Some(names) = taken.fields(flat.fields.keys().copied()) {
-            return Some(of_fields(context, sent, &flat, names, about));
+            let mut made = of_fields(context, sent, &flat, names, about);
+            made.body.xml = xml.map(Arc::new);
+            return Some(made);
         }
     }
     let mut part = match sent.schema {
@@ -193,12 +207,13 @@ fn convert<'l>(
     let is_text = sent.schema.is_some_and(|schema| is_text(context, schema));
     match kind {
         Kind::Bytes if !is_text => part.hold_bytes(),
-        Kind::Xml => part.describe(Some("The body as XML text.")),
-        Kind::Json | Kind::Form | Kind::Multipart | Kind::Text | Kind::Bytes => {}
+        Kind::Xml if xml.is_none() => part.describe(Some("The body as XML text.")),
+        Kind::Xml | Kind::Json | Kind::Form | Kind::Multipart | Kind::Text | Kind::Bytes => {}
     }
     let argument = taken.body();
     let shape = BodyShape::Whole { argument: argument.clone(), schema: part.outline() };
-    let body = Body { media: media::sendable(&sent.media), required: sent.required, shape };
+    let (media, required) = (media::sendable(&sent.media), sent.required);
+    let body = Body { media, required, shape, xml: xml.map(Arc::new) };
     let arguments = vec![Argument { name: argument, part, required: sent.required }];
     Some(Made { body, arguments, barred: None })
 }
@@ -215,9 +230,17 @@ fn of_fields<'l>(
     let mut fields = Vec::new();
     let mut arguments = Vec::new();
     let barred = barred(flat, &names);
-    for ((name, site), argument) in flat.fields.iter().zip(names) {
-        let files = files(context, *site).filter(|_| !is_json);
-        let mut part = context.sent.part(*site, about);
+    for name in &flat.undescribed {
+        let name = line(name, 60);
+        context
+            .notes
+            .add(about, format!("`{name}` is required and described nowhere: it may be anything"));
+    }
+    for ((name, held), argument) in flat.fields.iter().zip(names) {
+        let files = files(context, held.site).filter(|_| !is_json);
+        let parts = held.sites().map(|site| context.sent.part(site, about)).collect();
+        let mut part = Part::any_of(parts);
+        remark(&mut part, name, held, flat);
         match files {
             Some(files) if is_multipart => part.hold_files(files == Files::Many),
             Some(Files::One) => part.hold_bytes(),
@@ -232,8 +255,25 @@ fn of_fields<'l>(
         fields.push(Field { argument, name: (*name).to_owned(), encoding, bytes: files.is_some() });
     }
     let shape = BodyShape::Fields(fields);
-    let body = Body { media: media::sendable(&sent.media), required: sent.required, shape };
-    Made { body, arguments, barred }
+    let (media, required) = (media::sendable(&sent.media), sent.required);
+    Made { body: Body { media, required, shape, xml: None }, arguments, barred }
+}
+
+/// Says of a field which kinds of a body have it, and of the one that tells them apart, which are
+/// known.
+fn remark(part: &mut Part, name: &str, held: &Held<'_>, flat: &Flat<'_>) {
+    const MOST_SAID: usize = 20;
+    let said = |values: &[String]| {
+        let quoted = values.iter().take(MOST_SAID).map(|value| format!("`{}`", line(value, 60)));
+        let more = if values.len() > MOST_SAID { ", …" } else { "" };
+        format!("{}{more}", quoted.collect::<Vec<_>>().join(", "))
+    };
+    if let Some(values) = flat.told_by.get(name).filter(|values| !values.is_empty()) {
+        part.remark(&format!("Tells which other fields there are: {}.", said(values)));
+    }
+    if let Some(told_by) = flat.told_by.keys().next().filter(|_| !held.of.is_empty()) {
+        part.remark(&format!("Where `{}` is {}.", line(told_by, 60), said(&held.of)));
+    }
 }
 
 /// What must not hold of the arguments that are fields.

@@ -28,12 +28,18 @@ pub(super) struct Context<'l> {
     pub(super) notes: Notes,
     servers: Vec<Server>,
     security: Vec<Vec<String>>,
-    /// Bytes of all operations but their schemas.
+    /// Bytes of all operations but their schemas, and what they may be.
     spent: usize,
+    most: usize,
 }
+
+/// Operations that are wanted. A crib has a bound of its own for the tools of all its sources.
+const MOST_TOOLS: usize = 100_000;
 
 /// Of all operations but their schemas: real documents stay below a tenth.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
+/// What each operation adds to that.
+const BYTES_OF_ONE: usize = 4 * 1024;
 
 /// Where a document leads, whatever its operations are.
 pub(super) fn leads(library: &Library) -> Result<Leads, DocumentError> {
@@ -55,22 +61,17 @@ pub(super) fn convert(
     let named: Vec<_> = found.iter().map(Found::named).collect();
     let titles = names::names(&named);
     let keys = keys(&named);
-    let is_swagger = format.is_swagger();
-    let Leads { servers, schemes } = leads(library)?;
-    let mut context = Context {
-        library,
-        is_swagger,
-        schemes,
-        sent: Shelf::new(library, Way::Request, format.ref_stands_alone()),
-        received: Shelf::new(library, Way::Response, format.ref_stands_alone()),
-        notes,
-        servers,
-        security: security::ways(root).unwrap_or_default(),
-        spent: 0,
-    };
+    let is_wanted: Vec<bool> = titles.iter().map(|name| settings.pick.wants(name)).collect();
+    let wanted = is_wanted.iter().filter(|is_wanted| **is_wanted).count();
+    if wanted > MOST_TOOLS {
+        return Err(DocumentError::TooManyOperations { limit: MOST_TOOLS });
+    }
+    let mut context = Context::new(library, &format, (notes, wanted))?;
+    library.expect(wanted);
     let mut operations = Vec::new();
-    let total = found.len() + refused.len();
-    for ((found, key), name) in found.iter().zip(keys).zip(&titles) {
+    let total = wanted + refused.len();
+    let all = found.iter().zip(keys).zip(&titles).zip(is_wanted);
+    for (((found, key), name), _) in all.filter(|(_, is_wanted)| *is_wanted) {
         match context
             .operation(found, &key)
             .and_then(|(operation, takes)| context.tool(name, (operation, takes), found, settings))
@@ -79,13 +80,8 @@ pub(super) fn convert(
             Err(reason) => refused.push(Refused { key, reason }),
         }
     }
-    let is_known = |key: &str| named.iter().any(|it| it.id == Some(key) || it.place() == *key);
-    for key in settings.effects.keys().filter(|key| !is_known(key)) {
-        context.notes.add(key, "no operation of this name: its `effects` say nothing");
-    }
-    for key in settings.resend.iter().filter(|key| *key != "*" && !is_known(key)) {
-        context.notes.add(key, "no operation of this name: `resend` does nothing for it");
-    }
+    context.tell_of_unknown(settings, &named);
+    let words = std::mem::take(&mut context.notes.words);
     let mut notes: Vec<Note> = context.notes.into_vec();
     notes.extend(context.sent.notes.into_vec());
     notes.truncate(1_000);
@@ -96,8 +92,12 @@ pub(super) fn convert(
         operations: total,
         refused,
         notes,
+        words,
     };
-    Ok(Api { operations, servers: context.servers, schemes: context.schemes, report })
+    let is_request = |name: &&String| name.trim_start_matches("any_") == "request";
+    let requests = titles.iter().filter(is_request).cloned().collect();
+    let (servers, schemes) = (context.servers, context.schemes);
+    Ok(Api { operations, requests, servers, schemes, report })
 }
 
 /// How operators name the operations: by the id, if no other has it.
@@ -114,8 +114,40 @@ fn keys(named: &[names::Named<'_>]) -> Vec<String> {
 }
 
 impl<'l> Context<'l> {
+    fn new(
+        library: &'l Library,
+        format: &Format,
+        (notes, operations): (Notes, usize),
+    ) -> Result<Self, DocumentError> {
+        let Leads { servers, schemes } = leads(library)?;
+        let alone = format.ref_stands_alone();
+        Ok(Self {
+            library,
+            is_swagger: format.is_swagger(),
+            schemes,
+            sent: Shelf::new(library, Way::Request, alone, operations),
+            received: Shelf::new(library, Way::Response, alone, operations),
+            notes,
+            servers,
+            security: security::ways(library.root(0)).unwrap_or_default(),
+            spent: 0,
+            most: MOST_BYTES.saturating_add(BYTES_OF_ONE.saturating_mul(operations)),
+        })
+    }
+
+    /// Tells of names in the settings that no operation has.
+    fn tell_of_unknown(&mut self, settings: &ApiSettings, named: &[names::Named<'_>]) {
+        let is_known = |key: &str| named.iter().any(|it| it.id == Some(key) || it.place() == *key);
+        for key in settings.effects.keys().filter(|key| !is_known(key)) {
+            self.notes.add(key, "no operation of this name: its `effects` say nothing");
+        }
+        for key in settings.resend.iter().filter(|key| *key != "*" && !is_known(key)) {
+            self.notes.add(key, "no operation of this name: `resend` does nothing for it");
+        }
+    }
+
     fn operation(&mut self, found: &Found<'l>, key: &str) -> Result<(Operation, Takes), String> {
-        if self.library.is_tired() || self.spent > MOST_BYTES {
+        if self.library.is_tired() || self.spent > self.most {
             return Err("the operations of the document share too much: split it".to_owned());
         }
         let (path, query) = path::template(found.path)?;
@@ -143,7 +175,7 @@ impl<'l> Context<'l> {
                 self.notes.add(key, format!("left out: the path says the value of `{name}`"));
                 continue;
             }
-            let (parameter, part) = parameters::convert(self, *one, place, key);
+            let (parameter, part) = parameters::convert(self, *one, place, (found.path, key));
             parameters.push(parameter);
             parts.push(part);
         }

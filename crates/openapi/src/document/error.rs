@@ -1,6 +1,9 @@
 //! Why a document, or one operation of it, is not taken.
 
 use serde::Serialize;
+use serde_json::Value;
+
+use super::parse::Parsed;
 
 /// A document that gives no tools at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -20,7 +23,10 @@ pub enum DocumentError {
         "`paths` of the document is no object: write the paths below it, each with its methods"
     )]
     NoPaths,
-    #[error("the document has more than {limit} operations: split it")]
+    #[error(
+        "more than {limit} operations of the document are wanted: name in `include` those that are \
+         used"
+    )]
     TooManyOperations { limit: usize },
 }
 
@@ -32,11 +38,13 @@ pub struct Report {
     pub version: String,
     /// Of the format: `3.0.3`, or `2.0` for Swagger.
     pub format: String,
-    /// Operations of the document; those that are not refused have a tool each.
+    /// Operations of the document that are wanted; those that are not refused have a tool each.
     pub operations: usize,
     pub refused: Vec<Refused>,
     /// What was changed or left out on the way; the first thousand.
     pub notes: Vec<Note>,
+    /// Those of the notes that are about words of YAML which others read otherwise.
+    pub words: Vec<String>,
 }
 
 /// An operation that has no tool.
@@ -57,21 +65,36 @@ pub struct Note {
 
 /// Notes on their way into a report.
 #[derive(Debug, Default)]
-pub(super) struct Notes(Vec<Note>);
+pub(super) struct Notes {
+    all: Vec<Note>,
+    pub(super) words: Vec<String>,
+}
 
 impl Notes {
     const MOST: usize = 1_000;
 
     pub(super) fn add(&mut self, about: &str, text: impl Into<String>) {
-        if self.0.len() < Self::MOST {
+        if self.all.len() < Self::MOST {
             let note = Note { about: super::text::line(about, 120), text: text.into() };
-            if self.0.last() != Some(&note) {
-                self.0.push(note);
+            if self.all.last() != Some(&note) {
+                self.all.push(note);
             }
         }
     }
 
+    /// Adds what is to be told of the document of this name.
+    pub(super) fn of_document(&mut self, name: &str, parsed: Parsed) -> Value {
+        for word in parsed.words {
+            self.add(name, word.clone());
+            if self.words.len() < Self::MOST {
+                self.words.push(format!("{}: {word}", super::text::line(name, 120)));
+            }
+        }
+        parsed.notes.into_iter().for_each(|note| self.add(name, note));
+        parsed.value
+    }
+
     pub(super) fn into_vec(self) -> Vec<Note> {
-        self.0
+        self.all
     }
 }

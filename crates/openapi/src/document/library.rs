@@ -9,6 +9,7 @@ use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use url::Url;
 
+use super::subtypes::{Families, Family, Key};
 use super::text::member;
 
 /// The document itself, and those that it refers to.
@@ -17,6 +18,10 @@ pub(crate) struct Library {
     by_address: HashMap<String, usize>,
     /// What was looked at so far.
     steps: AtomicU64,
+    /// What may be.
+    most_steps: AtomicU64,
+    /// Looked for once somebody asks.
+    families: OnceLock<Families>,
 }
 
 struct Held {
@@ -59,11 +64,18 @@ const LONGEST_CHAIN: usize = 16;
 
 /// Some forty times what the largest real documents take; a step is up to a microsecond.
 const MOST_STEPS: u64 = 4_000_000;
+/// What each operation adds to that.
+const STEPS_OF_ONE: u64 = 200;
 
 impl Library {
     pub(super) fn new(address: Option<Url>, value: Value) -> Self {
-        let mut library =
-            Self { documents: Vec::new(), by_address: HashMap::new(), steps: AtomicU64::new(0) };
+        let mut library = Self {
+            documents: Vec::new(),
+            by_address: HashMap::new(),
+            steps: AtomicU64::new(0),
+            most_steps: AtomicU64::new(MOST_STEPS),
+            families: OnceLock::new(),
+        };
         library.add(address, value);
         library
     }
@@ -87,9 +99,15 @@ impl Library {
         self.steps.fetch_add(steps as u64, Ordering::Relaxed);
     }
 
+    /// Lets a document of many operations take more work than others.
+    pub(super) fn expect(&self, operations: usize) {
+        let more = STEPS_OF_ONE.saturating_mul(operations as u64);
+        self.most_steps.store(MOST_STEPS.saturating_add(more), Ordering::Relaxed);
+    }
+
     /// Whether a document took more work than any real one does.
     pub(super) fn is_tired(&self) -> bool {
-        self.steps.load(Ordering::Relaxed) > MOST_STEPS
+        self.steps.load(Ordering::Relaxed) > self.most_steps.load(Ordering::Relaxed)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -136,6 +154,11 @@ impl Library {
         };
         let value = held.value.pointer(&pointer)?;
         Some((Site { document, value }, pointer))
+    }
+
+    /// What a schema may be besides itself; asked once all documents are here.
+    pub(super) fn family(&self, at: &Key) -> Option<&Family> {
+        self.families.get_or_init(|| Families::find(self)).get(at)
     }
 
     /// The part itself, or what it refers to in the end.

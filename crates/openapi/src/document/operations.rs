@@ -8,8 +8,9 @@ use super::names::Named;
 use super::text::member;
 use super::{path, text};
 
-/// Operations of one document.
-const MOST: usize = 20_000;
+/// Operations of one document that are looked through for those that are wanted: each takes a
+/// name.
+const MOST: usize = 1_000_000;
 
 /// An operation as it stands in a document.
 pub(super) struct Found<'l> {

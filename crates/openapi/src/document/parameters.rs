@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::convert::Context;
 use super::library::Site;
 use super::operations::Found;
+use super::path;
 use super::schema::Part;
 use super::security::{KeyPlace, SecurityScheme};
 use super::text::{flag, line, member};
@@ -167,7 +168,7 @@ pub(super) fn convert<'l>(
     context: &mut Context<'l>,
     declared: Declared<'l>,
     place: Place,
-    about: &str,
+    (path, about): (&str, &str),
 ) -> (Parameter, Part) {
     let site = declared.site;
     let written = site.get("content").and_then(|all| all.members().next());
@@ -185,6 +186,12 @@ pub(super) fn convert<'l>(
     if flag(site.value, "deprecated") {
         part.set("deprecated", Value::Bool(true));
     }
+    let required = place == Place::Path || flag(site.value, "required");
+    let is_named = required && path::fragment(path).any(|name| name == declared.name);
+    let given = schema.filter(|_| is_named).and_then(|schema| only_value(context, schema));
+    if let Some(given) = &given {
+        part.set("default", given.clone());
+    }
     let (style, explode) = style(site, place, context.is_swagger);
     let parameter = Parameter {
         argument: String::new(),
@@ -194,9 +201,19 @@ pub(super) fn convert<'l>(
         explode,
         allow_reserved: flag(site.value, "allowReserved"),
         media,
-        required: place == Place::Path || flag(site.value, "required"),
+        required: required && given.is_none(),
+        given,
     };
     (parameter, part)
+}
+
+/// The value that a schema leaves no choice about.
+fn only_value(context: &Context<'_>, schema: Site<'_>) -> Option<Value> {
+    let schema = context.library.follow(schema).ok()?;
+    let listed = schema.value.get("enum").and_then(Value::as_array);
+    let only =
+        listed.and_then(|listed| if let [only] = listed.as_slice() { Some(only) } else { None });
+    only.or_else(|| schema.value.get("const")).filter(|only| !only.is_null()).cloned()
 }
 
 /// How a value is written, as the document says or the place has it by default.

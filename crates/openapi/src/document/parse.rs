@@ -3,43 +3,39 @@
 use serde_json::Value;
 
 use super::error::DocumentError;
-use super::text;
+use super::{nulls, text, yaml};
 
-/// Levels of a YAML document, whose reader takes much of the stack for each; the JSON reader has
-/// a bound of 128 of its own.
-const MAX_DEPTH: usize = 64;
+/// A document as a tree, and what is to be told of it.
+#[derive(Debug)]
+pub(super) struct Parsed {
+    pub(super) value: Value,
+    pub(super) notes: Vec<String>,
+    /// The same of words of YAML that others read otherwise.
+    pub(super) words: Vec<String>,
+}
 
-/// Reads a document of so many bytes at the most. What begins with `{` is JSON, everything else
-/// YAML.
-pub(super) fn parse(text: &str, limit: usize) -> Result<Value, DocumentError> {
+/// Reads a document of so many bytes at the most. What begins with `{` is JSON, or YAML that looks
+/// like it; everything else is YAML.
+pub(super) fn parse(text: &str, limit: usize) -> Result<Parsed, DocumentError> {
     if text.len() > limit {
         return Err(DocumentError::TooLarge { limit });
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    if text.trim_start().starts_with('{') {
-        return serde_json::from_str(text).map_err(|error| unreadable("JSON", &error));
-    }
-    let options = serde_saphyr::options! {
-        budget: serde_saphyr::budget! {
-            max_depth: MAX_DEPTH,
-            flow_nesting_limit: MAX_DEPTH,
-            max_documents: 1,
-            max_events: 16_000_000,
-            max_nodes: 8_000_000,
-            simple_key_max_lookahead: 4_096,
-            // An alias copies: those that copy much are refused, however few they are.
-            max_aliases: 10_000,
-        },
-        alias_limits: serde_saphyr::alias_limits! {
-            max_total_replayed_events: 200_000,
-            max_replay_stack_depth: 16,
-        },
-        duplicate_keys: serde_saphyr::options::DuplicateKeyPolicy::LastWins,
-        with_snippet: false,
+    let (mut value, words) = if text.trim_start().starts_with('{') {
+        match serde_json::from_str(text) {
+            Ok(value) => (value, Vec::new()),
+            Err(error) => {
+                let read = yaml::read(text, limit);
+                read.map_err(|_| unreadable("JSON", &error.to_string()))?
+            }
+        }
+    } else {
+        yaml::read(text, limit).map_err(|why| unreadable("YAML", &why))?
     };
-    serde_saphyr::from_str_with_options(text, options).map_err(|error| unreadable("YAML", &error))
+    let notes = nulls::tidy(&mut value);
+    Ok(Parsed { value, notes, words })
 }
 
-fn unreadable(format: &'static str, error: &dyn std::error::Error) -> DocumentError {
-    DocumentError::Unreadable { format, problem: text::line(&error.to_string(), 300) }
+fn unreadable(format: &'static str, problem: &str) -> DocumentError {
+    DocumentError::Unreadable { format, problem: text::line(problem, 300) }
 }

@@ -8,20 +8,39 @@ pub(super) const LONGEST: usize = 2_000;
 /// A template as its segments and its fixed query. Every `{name}` of a segment is a parameter of
 /// its wire name.
 ///
-/// What could change the path of a request beyond its parameters is refused.
+/// A fragment is cut off: it is no part of a request (RFC 3986, section 3.5), and documents have it
+/// where it tells operations of one path apart. What could change the path of a request beyond its
+/// parameters is refused.
 pub(super) fn template(template: &str) -> Result<(Vec<Segment>, Vec<Fixed>), String> {
     if template.chars().any(|c| c.is_control() || c == '\\') {
         return Err("its path has characters that no path can have".to_owned());
     }
+    let template = without_fragment(template);
     let (path, query) = template.split_once('?').unwrap_or((template, ""));
     Ok((segments(path)?, fixed_query(query)?))
 }
 
+/// The names in the fragment of a template: `#Action=Put&now` has `Action` and `now`.
+pub(super) fn fragment(template: &str) -> impl Iterator<Item = &str> {
+    let fragment = template.strip_prefix(without_fragment(template)).unwrap_or_default();
+    let pairs = fragment.strip_prefix('#').unwrap_or_default().split('&');
+    pairs.filter_map(|pair| pair.split('=').next()).filter(|name| !name.is_empty())
+}
+
+fn without_fragment(template: &str) -> &str {
+    let mut is_name = false;
+    let start = template.char_indices().find(|(_, c)| {
+        is_name = *c == '{' || is_name && *c != '}';
+        *c == '#' && !is_name
+    });
+    start.and_then(|(start, _)| template.get(..start)).unwrap_or(template)
+}
+
 fn fixed_query(query: &str) -> Result<Vec<Fixed>, String> {
     if query.contains(['{', '}', '#']) {
-        return Err("its path has a query with a parameter or a fragment in it: declare the \
-                    parameter instead"
-            .to_owned());
+        return Err(
+            "its path has a query with a parameter in it: declare the parameter instead".to_owned()
+        );
     }
     let pairs = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
         let (name, value) = match pair.split_once('=') {
@@ -40,7 +59,7 @@ fn segments(path: &str) -> Result<Vec<Segment>, String> {
     let mut segments = Vec::new();
     let mut pieces = Vec::new();
     let mut rest = path;
-    while let Some(place) = rest.find(['/', '{', '}', '#']) {
+    while let Some(place) = rest.find(['/', '{', '}']) {
         let (text, found) = rest.split_at(place);
         push_text(&mut pieces, text);
         match found.split_at(1) {
@@ -55,10 +74,7 @@ fn segments(path: &str) -> Result<Vec<Segment>, String> {
                 pieces.push(Piece::Parameter(name.to_owned()));
                 rest = after;
             }
-            ("}", _) => return Err("its path has a `}` without a `{`".to_owned()),
-            _ => {
-                return Err("its path has a fragment, which is never sent".to_owned());
-            }
+            _ => return Err("its path has a `}` without a `{`".to_owned()),
         }
     }
     push_text(&mut pieces, rest);
@@ -135,15 +151,32 @@ mod tests {
         expected.push(fixed("empty", Some("")));
         assert_eq!(query, expected);
         assert_eq!(template("/a?"), Ok((path, vec![])));
-        for wrong in ["/a?b={c}", "/a?b=c#d", "/a?b=\r\nX", "?a=b"] {
+        for wrong in ["/a?b={c}", "/a?b={c#d}", "/a?b=\r\nX", "?a=b"] {
             assert!(template(wrong).is_err(), "{wrong:?}");
         }
     }
 
     #[test]
+    fn a_fragment_is_cut_off() {
+        for (written, sent) in [
+            ("/#X-Target=Store.Put", "/"),
+            ("/a/{b}#c", "/a/{b}"),
+            ("/a?b=c#d?e", "/a?b=c"),
+            ("/a#b?c=d", "/a"),
+            ("/a#{b", "/a"),
+            ("/a#", "/a"),
+        ] {
+            assert_eq!(template(written), template(sent), "{written}");
+            assert!(template(written).is_ok(), "{written}");
+        }
+        let named = vec![Segment(vec![parameter("a#b")])];
+        assert_eq!(template("/{a#b}#c"), Ok((named, vec![])));
+    }
+
+    #[test]
     fn what_is_no_path_is_refused() {
         for template in
-            ["", "a", "/a#b", "/{a", "/a}", "/../a", "/a/%2E%2e", "/.", "/a\r\nb", "/a\\b"]
+            ["", "a", "#/a", "/{a", "/{a#b", "/a}", "/../a", "/a/%2E%2e", "/.", "/a\r\nb", "/a\\b"]
         {
             assert!(super::template(template).is_err(), "{template:?}");
         }

@@ -1,5 +1,6 @@
 //! Documents beside the document: found, asked for, and confined.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -10,12 +11,12 @@ use url::Url;
 
 use super::error::{DocumentError, Notes};
 use super::library::Library;
-use super::parse::parse;
+use super::parse::{Parsed, parse};
 use super::text;
 use crate::settings::{ApiSettings, Document};
 
-/// Other documents are loaded this many.
-const MAX_DOCUMENTS: usize = 64;
+/// Other documents are loaded this many; it is their bytes that cost.
+const MAX_DOCUMENTS: usize = 10_000;
 
 /// Where other documents are had from.
 ///
@@ -101,11 +102,11 @@ pub(super) async fn load(
     notes: &mut Notes,
 ) -> Result<Library, DocumentError> {
     let most = settings.bounds.document;
-    let value = parse(text, most)?;
+    let value = notes.of_document("the document", parse(text, most)?);
     let address = address(&settings.document);
     let mut library = Library::new(address.clone(), value);
     let mut room = most.saturating_sub(text.len());
-    let mut asked = Vec::new();
+    let mut asked = HashSet::new();
     let mut next = 0;
     // A look at the text spares most documents the walk through their tree.
     let mut is_open = refers_elsewhere(text);
@@ -120,9 +121,10 @@ pub(super) async fn load(
                 is_open = false;
                 break;
             }
-            asked.push(target.clone());
+            asked.insert(target.clone());
             match fetch(&target, address.as_ref(), beside, room, settings).await {
-                Ok((value, bytes)) => {
+                Ok((parsed, bytes)) => {
+                    let value = notes.of_document(&reference, parsed);
                     room = room.saturating_sub(bytes);
                     library.add(Some(target), value);
                 }
@@ -148,7 +150,7 @@ async fn fetch(
     beside: &dyn References,
     room: usize,
     settings: &ApiSettings,
-) -> Result<(Value, usize), String> {
+) -> Result<(Parsed, usize), String> {
     let same_host = document.is_some_and(|document| document.origin() == target.origin());
     let allowed = match target.scheme() {
         "file" => document.is_some_and(|document| document.scheme() == "file"),

@@ -4,8 +4,10 @@
 //! definitions that it reaches. So a recursive schema stays recursive, and the size of a document
 //! is never multiplied by itself.
 
+mod agree;
 mod assemble;
 mod convert;
+mod family;
 mod flags;
 mod patterns;
 mod sound;
@@ -18,6 +20,7 @@ use serde_json::{Map, Value, json};
 
 use super::error::Notes;
 use super::library::{Library, Site};
+use super::subtypes::{Family, Key};
 use super::text;
 
 pub(super) use assemble::{Argument, Takes, arguments, output};
@@ -66,24 +69,35 @@ pub(super) struct Shelf<'l> {
     ref_stands_alone: bool,
     definitions: Vec<Definition<'l>>,
     by_reference: HashMap<(usize, &'l str), Option<Id>>,
-    by_target: HashMap<(usize, String), Id>,
+    by_target: HashMap<Key, Id>,
+    /// The definition of a schema and its subtypes, by that of the schema alone.
+    families: HashMap<Id, Option<Id>>,
     by_name: HashMap<String, Id>,
     patterns: patterns::Patterns,
     pub(super) notes: Notes,
-    /// Bytes of all schemas that were assembled.
+    /// Bytes of all schemas that were assembled, and what they may be.
     spent: usize,
+    most: usize,
 }
 
 struct Definition<'l> {
     name: String,
     site: Site<'l>,
+    at: Key,
+    /// The schema alone, and what else may stand for it; `None`: it is the schema alone.
+    family: Option<(Id, &'l Family)>,
     part: Option<Rc<Part>>,
     soundness: sound::Soundness,
     is_sound: bool,
 }
 
 impl<'l> Shelf<'l> {
-    pub(super) fn new(library: &'l Library, way: Way, ref_stands_alone: bool) -> Self {
+    pub(super) fn new(
+        library: &'l Library,
+        way: Way,
+        ref_stands_alone: bool,
+        operations: usize,
+    ) -> Self {
         Self {
             library,
             way,
@@ -91,10 +105,12 @@ impl<'l> Shelf<'l> {
             definitions: Vec::new(),
             by_reference: HashMap::new(),
             by_target: HashMap::new(),
+            families: HashMap::new(),
             by_name: HashMap::new(),
             patterns: patterns::Patterns::default(),
             notes: Notes::default(),
             spent: 0,
+            most: assemble::most(operations),
         }
     }
 
@@ -120,25 +136,56 @@ impl<'l> Shelf<'l> {
         if let Some(known) = self.by_target.get(&key) {
             return *known;
         }
-        let id = Id(self.definitions.len());
-        let name = self.name(site.document, pointer);
-        self.by_name.insert(name.clone(), id);
+        let name = self.name(site.document, pointer, "");
+        let id = self.define(name, site, (key.clone(), None));
         self.by_target.insert(key, id);
-        let soundness = sound::Soundness::Unknown;
-        self.definitions.push(Definition { name, site, part: None, soundness, is_sound: false });
         id
+    }
+
+    fn define(
+        &mut self,
+        name: String,
+        site: Site<'l>,
+        (at, family): (Key, Option<(Id, &'l Family)>),
+    ) -> Id {
+        let id = Id(self.definitions.len());
+        self.by_name.insert(name.clone(), id);
+        let soundness = sound::Soundness::Unknown;
+        let (part, is_sound) = (None, false);
+        self.definitions.push(Definition { name, site, at, family, part, soundness, is_sound });
+        id
+    }
+
+    /// The definition of what may stand where a schema is meant: the schema, or a subtype of it.
+    /// Results are described by what all of them have.
+    fn with_subtypes(&mut self, id: Id) -> Id {
+        if self.way == Way::Response {
+            return id;
+        }
+        if let Some(known) = self.families.get(&id) {
+            return known.unwrap_or(id);
+        }
+        let library = self.library;
+        let found = self.definitions.get(id.0).map(|base| (base.at.clone(), base.site));
+        let found = found.and_then(|(at, site)| Some((library.family(&at)?, at, site)));
+        let all = found.map(|(family, at, site)| {
+            let name = self.name(at.0, &at.1, "_any");
+            self.define(name, site, (at, Some((id, family))))
+        });
+        self.families.insert(id, all);
+        all.unwrap_or(id)
     }
 
     /// The name of a schema among `components` or `definitions` where it is a plain word; else
     /// its last word with a hash of where it is.
-    fn name(&self, document: usize, pointer: &str) -> String {
+    fn name(&self, document: usize, pointer: &str, end: &str) -> String {
         let plain = ["/components/schemas/", "/definitions/"]
             .iter()
             .find_map(|folder| pointer.strip_prefix(folder))
             .filter(|name| document == 0 && name.len() <= 100 && name.bytes().all(is_plain));
         let last = pointer.rsplit('/').next().unwrap_or_default();
         let word: String = last.chars().filter(char::is_ascii_alphanumeric).take(40).collect();
-        let address = format!("{document}#{pointer}");
+        let address = format!("{document}#{pointer}{end}");
         let hashed = (8..=64).step_by(8).map(|digits| {
             format!(
                 "{word}{}{}",
@@ -146,7 +193,8 @@ impl<'l> Shelf<'l> {
                 text::hash(&address, digits)
             )
         });
-        let mut names = plain.map(str::to_owned).into_iter().chain(hashed);
+        let plain = plain.map(|plain| format!("{plain}{end}"));
+        let mut names = plain.into_iter().chain(hashed);
         names.find(|name| !self.by_name.contains_key(name)).unwrap_or(address)
     }
 
@@ -159,11 +207,20 @@ impl<'l> Shelf<'l> {
             return Rc::clone(part);
         }
         let (site, name) = (definition.site, definition.name.clone());
-        let part = Rc::new(convert::convert(self, site, Some(id), &name));
+        let part = match definition.family {
+            Some((alone, family)) => family::part(self, alone, family),
+            None => convert::convert(self, site, Some(id), &name),
+        };
+        let part = Rc::new(part);
         if let Some(definition) = self.definitions.get_mut(id.0) {
             definition.part = Some(Rc::clone(&part));
         }
         part
+    }
+
+    /// Where the schema of a tool has a definition.
+    fn place_of(&self, id: Id) -> String {
+        format!("#/$defs/{}", self.name_of(id))
     }
 
     fn name_of(&self, id: Id) -> &str {
@@ -201,6 +258,43 @@ impl Part {
         if !description.is_empty() {
             self.set("description", Value::String(description));
         }
+    }
+
+    /// One of several; a part alone is itself.
+    pub(super) fn any_of(mut parts: Vec<Part>) -> Part {
+        if parts.len() < 2 {
+            return parts.pop().unwrap_or_default();
+        }
+        let mut whole = Self::of(Value::Null);
+        let mut root = Place { subschemas: 1, levels: 1, refs: Vec::new() };
+        let mut branches = Vec::new();
+        let mut places = Vec::new();
+        for part in parts {
+            branches.push(part.schema);
+            whole.subschemas += part.subschemas;
+            let fresh = part.refs.into_iter().filter(|id| !whole.refs.contains(id));
+            let fresh: Vec<Id> = fresh.collect();
+            whole.refs.extend(fresh);
+            whole.patterns.extend(part.patterns);
+            let mut own = part.places.into_iter();
+            if let Some(first) = own.next() {
+                root.subschemas += first.subschemas;
+                root.levels = root.levels.max(first.levels + 1);
+                root.refs.extend(first.refs);
+            }
+            places.extend(own);
+        }
+        whole.places = std::iter::once(root).chain(places).collect();
+        whole.schema = json!({ "anyOf": branches });
+        whole.bytes = values::bytes(&whole.schema);
+        whole
+    }
+
+    /// Adds a sentence to what the schema says of itself.
+    pub(super) fn remark(&mut self, sentence: &str) {
+        let said = self.schema.get("description").and_then(Value::as_str).unwrap_or_default();
+        let said = format!("{said}{}{sentence}", if said.is_empty() { "" } else { " " });
+        self.set("description", Value::String(said));
     }
 
     /// Sets a keyword that checks nothing.

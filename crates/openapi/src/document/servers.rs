@@ -1,5 +1,7 @@
 //! Where a document says that its API is.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::library::Site;
@@ -28,9 +30,9 @@ fn filled(server: &Value) -> Option<String> {
     while let Some((before, after)) = rest.split_once('{') {
         let (name, after) = after.split_once('}')?;
         let variable = server.get("variables")?.get(name)?;
-        let first = || variable.get("enum").and_then(|all| all.get(0)).and_then(Value::as_str);
+        let first = || variable.get("enum").and_then(|all| all.get(0)).and_then(written);
         url.push_str(before);
-        url.push_str(member(variable, "default").or_else(first)?);
+        url.push_str(&variable.get("default").and_then(written).or_else(first)?);
         // A long default in many places would be longer than memory.
         if url.len() > LONGEST {
             return None;
@@ -39,6 +41,15 @@ fn filled(server: &Value) -> Option<String> {
     }
     url.push_str(rest);
     (url.len() <= LONGEST).then_some(url)
+}
+
+/// Quotes are forgotten around ports.
+fn written(value: &Value) -> Option<Cow<'_, str>> {
+    match value {
+        Value::String(text) => Some(Cow::Borrowed(text)),
+        Value::Number(number) => Some(Cow::Owned(number.to_string())),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
 }
 
 /// Swagger 2 has one host, and one path that all others are below.

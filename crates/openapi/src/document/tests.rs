@@ -3,10 +3,13 @@
 mod arguments;
 mod bodies;
 mod bombs;
+mod families;
+mod leniency;
 mod mutations;
 mod references;
 mod schemas;
 mod specs;
+mod yaml;
 
 use futures_util::FutureExt;
 use serde_json::{Value, json};

@@ -11,6 +11,7 @@ use super::form;
 use super::multipart::Multipart;
 use super::refused;
 use super::style::plain;
+use super::xml;
 use crate::operation::{Body, BodyShape, Field};
 
 /// A body and the media type that it is sent under.
@@ -53,6 +54,9 @@ fn of_fields(
     given: Map<String, Value>,
     fields: &[Field],
 ) -> Result<Payload, ToolError> {
+    if let Some(xml) = &body.xml {
+        return payload(&body.media, xml::document(xml, &Value::Object(given))?);
+    }
     match Kind::of(&body.media) {
         Kind::Form => payload(&body.media, form::text(&form::pairs(&given, fields))),
         Kind::Multipart => {
@@ -73,6 +77,9 @@ fn whole(
     value: &Value,
 ) -> Result<Payload, ToolError> {
     let media = body.media.as_str();
+    if let Some(xml) = &body.xml {
+        return payload(media, xml::document(xml, value)?);
+    }
     // Where the schema has base64, the model was told to write base64.
     let is_bytes = schema.get("contentEncoding") == Some(&Value::from("base64"));
     let kind = if is_bytes { Kind::Bytes } else { Kind::of(media) };

@@ -6,9 +6,10 @@ use toolcrib_core::ToolError;
 use uuid::Uuid;
 
 use super::content::{essence, is_one_of, written};
+use super::encode::Encoding;
 use super::file::{File, file};
-use super::style::plain;
-use crate::operation::{Field, FieldEncoding};
+use super::style::{Writing, plain};
+use crate::operation::{Field, FieldEncoding, Style};
 
 /// The parts of a body between their boundaries.
 pub(crate) struct Multipart {
@@ -32,8 +33,18 @@ impl Multipart {
         for (name, value) in values {
             let field = fields.iter().find(|field| field.name == *name);
             let encoding = field.map_or(&unknown, |field| &field.encoding);
+            let is_joined = encoding.explode == Some(false) && value.is_array();
             let items = match value {
                 Value::Null => continue,
+                // A list that is one text to the other side is one part.
+                Value::Array(_) if is_joined && field.is_none_or(|field| !field.bytes) => {
+                    let style = encoding.style.unwrap_or(Style::Form);
+                    let writing = Writing { name, style, explode: false, encoding: Encoding::Raw };
+                    if let Some(joined) = writing.pairs(value).pop().and_then(|pair| pair.value) {
+                        self.value(name, &Value::from(joined), encoding);
+                    }
+                    continue;
+                }
                 Value::Array(items) => items.as_slice(),
                 Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
                     std::slice::from_ref(value)

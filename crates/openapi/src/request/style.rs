@@ -73,7 +73,11 @@ impl<'a> Writing<'a> {
             return pairs;
         }
         let name = self.encoding.apply(self.name);
+        let is_raw = self.encoding == Encoding::Raw;
         let delimiter = match self.style {
+            Style::SpaceDelimited if is_raw => " ",
+            Style::PipeDelimited if is_raw => "|",
+            Style::TabDelimited if is_raw => "\t",
             Style::SpaceDelimited => "%20",
             Style::PipeDelimited => "%7C",
             Style::TabDelimited => "%09",

@@ -18,6 +18,7 @@ fn parameter(name: &str, place: Place, style: Style) -> Parameter {
         allow_reserved: false,
         media: None,
         required: false,
+        given: None,
     }
 }
 
@@ -262,7 +263,7 @@ fn cookies_cannot_hold_another_cookie() {
 }
 
 fn with_body(media: &str, shape: BodyShape) -> Operation {
-    let body = Body { media: media.to_owned(), required: false, shape };
+    let body = Body { media: media.to_owned(), required: false, shape, xml: None };
     Operation { body: Some(body), path: Vec::new(), ..operation(Vec::new()) }
 }
 

@@ -52,13 +52,13 @@ pub(super) fn build(
         operations: read.report.operations,
         refused: read.report.refused,
         notes,
+        words: read.report.words,
         credentials_missing: keyring.unmet(read.operations.iter().map(|(operation, _)| operation)),
     };
     let api = Arc::new(api(settings, server, keyring, grants)?);
     let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
     if settings.generic_request {
-        let names: IndexSet<&str> =
-            read.operations.iter().map(|(_, spec)| spec.name.as_str()).collect();
+        let names: IndexSet<&str> = read.requests.iter().map(String::as_str).collect();
         tools.push(generic_tool(id, settings, &api, &names, &report.title)?);
     }
     tools.extend(read.operations.into_iter().map(|(operation, spec)| {

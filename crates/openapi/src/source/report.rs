@@ -15,10 +15,12 @@ pub struct ApiReport {
     /// What the paths of the operations are appended to.
     pub base_url: String,
     pub base_url_by: Proposed,
-    /// Operations of the document; those that are not refused have a tool each.
+    /// Operations of the document that are wanted; those that are not refused have a tool each.
     pub operations: usize,
     pub refused: Vec<Refused>,
     pub notes: Vec<Note>,
+    /// Those of the notes that are about words of YAML which others read otherwise.
+    pub words: Vec<String>,
     /// Schemes that some operations cannot do without, and for which no credential is configured.
     pub credentials_missing: Vec<String>,
 }

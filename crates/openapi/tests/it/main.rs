@@ -14,3 +14,5 @@ mod styles;
 mod tokens;
 mod unreadable;
 mod upstream;
+mod written;
+mod xml;

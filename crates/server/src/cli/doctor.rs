@@ -169,6 +169,7 @@ impl Diagnosis {
             format!("no credential is set for `{scheme}`: calls that need it are refused")
         }));
         self.notes = report.notes.len();
+        self.remarks.extend(report.words.iter().map(|word| format!("note: {word}")));
     }
 }
 

@@ -10,6 +10,11 @@ use serde_json::{Map, Value, json};
 use super::super::library::Site;
 use super::{Id, Part, Shelf, patterns, values};
 
+/// Bytes of all inputs, or all outputs, of so many operations.
+pub(super) fn most(operations: usize) -> usize {
+    MOST_IN_ALL.saturating_add(BYTES_OF_ONE.saturating_mul(operations))
+}
+
 /// One argument of a tool.
 pub(in super::super) struct Argument {
     pub(in super::super) name: String,
@@ -38,6 +43,8 @@ const INPUT: Room = Room { bytes: 48 * 1024, subschemas: 1_800, patterns: 32 };
 const OUTPUT: Room = Room { bytes: 12 * 1024, subschemas: 400, patterns: 32 };
 /// Of all inputs of a document, and of all outputs: parts that operations share multiply.
 const MOST_IN_ALL: usize = 32 * 1024 * 1024;
+/// What each operation adds to that.
+const BYTES_OF_ONE: usize = 4 * 1024;
 /// What an input may take when that is used up.
 const LITTLE: usize = 2 * 1024;
 /// Besides its name: `"": {"type":"object"},`.
@@ -54,7 +61,7 @@ pub(in super::super) fn arguments(
             shrink(shelf, argument, about);
         }
     }
-    let input = INPUT.of(shelf.spent);
+    let input = INPUT.of(shelf);
     let mut room = input.after(&arguments);
     while room.is_none() {
         let largest = arguments.iter_mut().max_by_key(|argument| argument.part.bytes);
@@ -115,7 +122,7 @@ pub(in super::super) fn output<'l>(
     // A look at the text before the work: most results that are too large are so by far.
     let bytes = values::bytes(site.value);
     shelf.library.step(bytes / 64);
-    if bytes > 8 * OUTPUT.bytes || shelf.spent > MOST_IN_ALL {
+    if bytes > 8 * OUTPUT.bytes || shelf.spent > shelf.most {
         return None;
     }
     let part = shelf.part(site, about);
@@ -153,8 +160,8 @@ fn shrink(shelf: &mut Shelf<'_>, argument: &mut Argument, about: &str) {
 
 impl Room {
     /// The room of one tool when so many bytes went to others.
-    fn of(self, spent: usize) -> Self {
-        if spent > MOST_IN_ALL { Self { bytes: LITTLE, ..self } } else { self }
+    fn of(self, shelf: &Shelf<'_>) -> Self {
+        if shelf.spent > shelf.most { Self { bytes: LITTLE, ..self } } else { self }
     }
 
     fn after(self, arguments: &[Argument]) -> Option<Self> {

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use super::super::library::Site;
 use super::super::text;
-use super::{Id, Part, Place, Shelf, Way, flags, values};
+use super::{Id, Part, Place, Shelf, Way, agree, flags, values};
 
 /// Levels of objects and arrays in one part; three more stand around it in a tool's schema.
 const LEVELS: usize = 28;
@@ -33,7 +33,7 @@ pub(super) fn convert<'l>(
     let document = site.document;
     let hidden = Vec::new();
     let mut converter = Converter { shelf, document, own, about, part, losses: 0, hidden };
-    let at = At { left: LEVELS, place: 0, level: 1 };
+    let at = At { left: LEVELS, place: 0, level: 1, is_base: false };
     let schema = converter.schema(site.value, at);
     let mut part = converter.part;
     part.bytes = values::bytes(&schema);
@@ -66,6 +66,8 @@ pub(super) struct At {
     left: usize,
     place: usize,
     level: u64,
+    /// A schema with a name builds on it.
+    is_base: bool,
 }
 
 impl<'l> Converter<'_, 'l> {
@@ -108,6 +110,9 @@ impl<'l> Converter<'_, 'l> {
             }
             self.condition(schema, &mut out, at);
             self.hidden.pop();
+            if let Some(what) = agree::agree(&mut out) {
+                self.shelf.notes.add(self.about, what);
+            }
         }
         if schema.get("nullable") == Some(&Value::Bool(true)) {
             values::nullable(&mut out);
@@ -152,8 +157,8 @@ impl<'l> Converter<'_, 'l> {
             self.lose("a reference in it leads nowhere", ());
             return true;
         };
-        let target = format!("#/$defs/{}", self.shelf.name_of(id));
-        out.insert("$ref".to_owned(), Value::String(target));
+        let id = if at.is_base { id } else { self.shelf.with_subtypes(id) };
+        out.insert("$ref".to_owned(), Value::String(self.shelf.place_of(id)));
         if !self.part.refs.contains(&id) {
             self.part.refs.push(id);
         }
@@ -214,7 +219,10 @@ impl<'l> Converter<'_, 'l> {
                 let at = at.inside(self, 2);
                 self.list(held, at)
             }
-            "allOf" => self.list(held, at.same(2)),
+            "allOf" => {
+                let is_base = self.own.is_some() && at.place == 0 && at.level == 1;
+                self.list(held, At { is_base, ..at.same(2) })
+            }
             "dependentSchemas" => self.map(held, at.same(2)),
             "patternProperties" => self.pattern_properties(held, at),
             "pattern" => self.pattern(held),
@@ -227,6 +235,10 @@ impl<'l> Converter<'_, 'l> {
             "const" if !self.is_small(held, at) => self.lose("its `const` is deep", None),
             _ => values::plain(keyword, held),
         };
+        if taken.is_none() && CHECKED.contains(&keyword) && !says_nothing(held) {
+            let note = format!("left out: its `{keyword}` has a value that means nothing");
+            self.shelf.notes.add(self.about, note);
+        }
         out.extend(taken.map(|value| (keyword.to_owned(), value)));
     }
 
@@ -330,6 +342,38 @@ impl<'l> Converter<'_, 'l> {
     }
 }
 
+/// Keywords that are lost for nothing but their values.
+const CHECKED: [&str; 22] = [
+    "additionalProperties",
+    "allOf",
+    "contains",
+    "contentEncoding",
+    "contentMediaType",
+    "dependentSchemas",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "format",
+    "items",
+    "maxContains",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "minContains",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "multipleOf",
+    "prefixItems",
+    "properties",
+    "propertyNames",
+];
+
+/// An empty list, or a flag: `exclusiveMinimum` was one, and any fields may come where nothing is
+/// said.
+fn says_nothing(held: &Value) -> bool {
+    held.is_null() || held.is_boolean() || held.as_array().is_some_and(Vec::is_empty)
+}
+
 /// What stands around a keyword.
 #[derive(Clone, Copy)]
 struct Around<'h, 'l> {
@@ -342,14 +386,15 @@ struct Around<'h, 'l> {
 impl At {
     /// Below a keyword that applies to the same value.
     fn same(self, levels: usize) -> Self {
-        Self { left: self.left.saturating_sub(levels), level: self.level + 1, ..self }
+        let left = self.left.saturating_sub(levels);
+        Self { left, level: self.level + 1, is_base: false, ..self }
     }
 
     /// Below a keyword that applies to a part of the value, which is a place of its own.
     fn inside(self, converter: &mut Converter<'_, '_>, levels: usize) -> Self {
         let place = converter.part.places.len();
         converter.part.places.push(Place::default());
-        Self { left: self.left.saturating_sub(levels), place, level: 1 }
+        Self { left: self.left.saturating_sub(levels), place, level: 1, is_base: false }
     }
 }
 

@@ -7,7 +7,7 @@ use toolcrib_core::Effect;
 
 use super::super::{DocumentError, inspect};
 use super::{api, document, read_with, settings};
-use crate::settings::{ApiBounds, Grouping};
+use crate::settings::{ApiBounds, ApiSettings, Grouping, Pick};
 
 fn issues() -> Value {
     let parameter = json!({ "name": "id", "in": "path", "required": true, "schema": {} });
@@ -162,9 +162,13 @@ fn what_is_no_document_says_why() {
     let deep = format!("a: {}{}", "[".repeat(200), "]".repeat(200));
     assert!(matches!(error(&deep), DocumentError::Unreadable { format: "YAML", .. }));
     let many: serde_json::Map<String, Value> =
-        (0..20_001).map(|at| (format!("/{at}"), json!({ "get": {} }))).collect();
+        (0..100_001).map(|at| (format!("/{at}"), json!({ "get": {} }))).collect();
     let many = json!({ "openapi": "3.1.0", "paths": many }).to_string();
-    assert_eq!(error(&many), DocumentError::TooManyOperations { limit: 20_000 });
+    assert_eq!(error(&many), DocumentError::TooManyOperations { limit: 100_000 });
+    // What is not wanted does not count.
+    let pick = Pick::new(vec!["get_7".to_owned()], Vec::new(), |name: &str| name == "get_7");
+    let (tools, report) = inspect(&many, &ApiSettings { pick, ..settings() }).unwrap();
+    assert_eq!((tools.len(), report.operations), (1, 1));
     let limit = ApiBounds::default().document;
     assert_eq!(error(&" ".repeat(limit + 1)), DocumentError::TooLarge { limit });
 }
