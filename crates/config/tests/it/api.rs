@@ -74,7 +74,7 @@ id = "all"
 openapi = { document = "api.json" }
 "#;
     let heard = Listening::default();
-    config(text).build(&Workshop::default(), &heard);
+    let _built = config(text).build(&Workshop::default(), &heard);
     let picks: Vec<Pick> =
         heard.0.into_inner().unwrap().into_iter().map(|settings| settings.pick).collect();
     let some = Pick::new(vec!["get_*".to_owned()], vec!["*_old".to_owned()], |_: &str| false);

@@ -17,7 +17,7 @@ use serde_json::Value;
 use super::library::{Library, Site};
 use super::presence;
 use super::schema::{Way, bytes, is_hidden};
-use super::subtypes::{Key, Subtype};
+use super::subtypes::{Subtype, named};
 use super::text::member;
 
 /// One field.
@@ -192,19 +192,6 @@ fn add<'l>(library: &'l Library, subtype: &'l Subtype, at: At, flat: &mut Flat<'
         }
     }
     Some(())
-}
-
-/// Where the schema is that a reference means in the end; `None`: it is no reference.
-fn named(library: &Library, site: Site<'_>) -> Option<Key> {
-    let mut site = site;
-    let mut found = None;
-    for _ in 0..DEEPEST {
-        let Some(reference) = member(site.value, "$ref") else { break };
-        let (target, pointer) = library.resolve(site.document, reference)?;
-        found = Some((target.document, pointer.into_owned()));
-        site = Site { document: target.document, value: target.value };
-    }
-    found
 }
 
 /// Whether two schemas say the same, at the price of reading both.

@@ -83,13 +83,13 @@ fn name_null(members: &mut Map<String, Value>) {
 fn unflag(properties: &mut Map<String, Value>, flags: &mut Flags) {
     for (name, property) in properties {
         let Value::Object(property) = property else { continue };
-        if matches!(property.get("required"), Some(Value::Bool(_))) {
-            if property.shift_remove("required") == Some(Value::Bool(true)) {
-                if flags.count == 0 {
-                    flags.first.clone_from(name);
-                }
-                flags.count += 1;
+        let Some(Value::Bool(is_required)) = property.get("required") else { continue };
+        if *is_required {
+            if flags.count == 0 {
+                flags.first.clone_from(name);
             }
+            flags.count += 1;
         }
+        property.shift_remove("required");
     }
 }

@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 
 use super::error::Notes;
 use super::library::{Library, Site};
-use super::subtypes::{Family, Key};
+use super::subtypes::{self, Family, Key};
 use super::text;
 
 pub(super) use assemble::{Argument, Takes, arguments, output};
@@ -166,7 +166,10 @@ impl<'l> Shelf<'l> {
             return known.unwrap_or(id);
         }
         let library = self.library;
-        let found = self.definitions.get(id.0).map(|base| (base.at.clone(), base.site));
+        let found = self.definitions.get(id.0).map(|base| {
+            let at = subtypes::named(library, base.site).unwrap_or_else(|| base.at.clone());
+            (at, base.site)
+        });
         let found = found.and_then(|(at, site)| Some((library.family(&at)?, at, site)));
         let all = found.map(|(family, at, site)| {
             let name = self.name(at.0, &at.1, "_any");

@@ -11,6 +11,9 @@ use serde_json::Value;
 use super::library::{Library, Site};
 use super::text::member;
 
+/// References to references are followed this far.
+const LONGEST_CHAIN: usize = 16;
+
 /// Alternatives of one base; what is left out, the base alone lets in.
 const MOST: usize = 100;
 
@@ -58,38 +61,54 @@ struct Finder<'l> {
     heirs: HashMap<Key, Vec<Key>>,
     /// The bases in that order, each with its discriminator.
     bases: Vec<(Key, Site<'l>)>,
+    /// What others call a schema, who have it elsewhere.
+    names: HashMap<Key, String>,
 }
 
 impl<'l> Finder<'l> {
     fn new(library: &'l Library) -> Self {
-        Self { library, heirs: HashMap::new(), bases: Vec::new() }
+        Self { library, heirs: HashMap::new(), bases: Vec::new(), names: HashMap::new() }
     }
 
     fn look(&mut self, document: usize) {
         let root = self.library.root(document);
         let components = root.get("components").and_then(|components| components.get("schemas"));
-        let places =
-            [("/components/schemas/", components), ("/definitions/", root.get("definitions"))];
+        // Beside a document there are files of nothing but schemas, or of one.
+        let own = (document > 0).then_some(root);
+        let places = [
+            ("/components/schemas/", components),
+            ("/definitions/", root.get("definitions")),
+            ("/", own),
+        ];
         for (folder, schemas) in places {
             for (name, schema) in schemas.into_iter().flat_map(Site::members) {
-                self.library.step(1);
-                let at = (document, format!("{folder}{}", escaped(name)));
-                if discriminator(schema.value).is_some() {
-                    self.bases.push((at.clone(), schema));
-                }
-                for part in schema.get("allOf").into_iter().flat_map(Site::items).take(64) {
-                    let base = member(part.value, "$ref").and_then(|to| self.place(document, to));
-                    if let Some(base) = base.filter(|base| *base != at) {
-                        self.heirs.entry(base).or_default().push(at.clone());
-                    }
-                }
+                self.look_at((document, format!("{folder}{}", escaped(name))), schema);
+            }
+        }
+        if let Some(schema) = own {
+            self.look_at((document, String::new()), schema);
+        }
+    }
+
+    fn look_at(&mut self, at: Key, schema: Site<'l>) {
+        self.library.step(1);
+        if let Some(target) = named(self.library, schema) {
+            self.names.entry(target).or_insert_with(|| last_word(&at.1));
+        }
+        if discriminator(schema.value).is_some() {
+            self.bases.push((at.clone(), schema));
+        }
+        for part in schema.get("allOf").into_iter().flat_map(Site::items).take(64) {
+            let base = member(part.value, "$ref").and_then(|to| self.place(at.0, to));
+            if let Some(base) = base.filter(|base| *base != at) {
+                self.heirs.entry(base).or_default().push(at.clone());
             }
         }
     }
 
     fn place(&self, document: usize, reference: &str) -> Option<Key> {
         let (site, pointer) = self.library.resolve(document, reference)?;
-        Some((site.document, pointer.into_owned()))
+        named(self.library, site).or_else(|| Some((site.document, pointer.into_owned())))
     }
 
     fn families(&self) -> Families {
@@ -171,12 +190,31 @@ impl<'l> Finder<'l> {
     }
 
     /// The value that means a schema that is mapped nowhere.
-    fn own_name(&self, (document, pointer): &Key) -> Option<String> {
+    fn own_name(&self, at: &Key) -> Option<String> {
+        let (document, pointer) = at;
         let site = self.library.root(*document).value.pointer(pointer)?;
         let said = member(site, "x-ms-discriminator-value").map(str::to_owned);
-        let last = pointer.rsplit('/').next()?;
-        Some(said.unwrap_or_else(|| last.replace("~1", "/").replace("~0", "~")))
+        let called = || self.names.get(at).cloned().unwrap_or_else(|| last_word(pointer));
+        Some(said.unwrap_or_else(called)).filter(|name| !name.is_empty())
     }
+}
+
+fn last_word(pointer: &str) -> String {
+    let last = pointer.rsplit('/').next().unwrap_or_default();
+    last.replace("~1", "/").replace("~0", "~")
+}
+
+/// Where the schema is that a reference means in the end; `None`: it is no reference.
+pub(super) fn named(library: &Library, site: Site<'_>) -> Option<Key> {
+    let mut site = site;
+    let mut found = None;
+    for _ in 0..LONGEST_CHAIN {
+        let Some(reference) = member(site.value, "$ref") else { break };
+        let (target, pointer) = library.resolve(site.document, reference)?;
+        found = Some((target.document, pointer.into_owned()));
+        site = Site { document: target.document, value: target.value };
+    }
+    found
 }
 
 /// The property that tells subtypes apart, and what its values mean: Swagger 2 has the name alone.

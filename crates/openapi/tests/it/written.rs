@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use toolcrib_core::Source as _;
 use toolcrib_openapi::{ApiSettings, Document};
 
-use crate::upstream::{Heard, Shop, Upstream, json as answer, settings, source};
+use crate::upstream::{Heard, Shop, Upstream, json as answer, settings, source, specs};
 
 async fn sent(document: &str, tool: &str, arguments: &Value) -> Heard {
     let upstream = Upstream::start(|_| answer(&json!({}))).await;
@@ -139,4 +139,38 @@ components:
     assert_eq!(sent(document, "make", &circle).await.body, circle.to_string());
     let all = json!({ "all": [circle, { "kind": "Shape" }] });
     assert_eq!(sent(document, "makeAll", &all).await.body, all.to_string());
+}
+
+#[tokio::test]
+async fn subtypes_may_lie_in_files_of_their_own() {
+    let folder = std::env::temp_dir().join(format!("toolcrib-subtypes-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let main = "
+openapi: 3.0.3
+paths:
+  /shape: {post: {operationId: make, requestBody: {required: true, content: {application/json: {schema: {$ref: 'shape.yaml'}}}}}}
+components: {schemas: {Shape: {$ref: shape.yaml}, Circle: {$ref: circle.yaml}}}
+";
+    let shape =
+        "{type: object, properties: {kind: {type: string}}, discriminator: {propertyName: kind}}";
+    let circle =
+        "allOf: [{$ref: 'api.yaml#/components/schemas/Shape'}, {properties: {radius: {}}}]";
+    for (name, text) in [("api.yaml", main), ("shape.yaml", shape), ("circle.yaml", circle)] {
+        std::fs::write(folder.join(name), text).unwrap();
+    }
+    let base_url = Some("http://127.0.0.1:9".parse().unwrap());
+    let document = Document::File(folder.join("api.yaml"));
+    let tools =
+        source(ApiSettings { base_url, ..ApiSettings::new(document) }).load().await.unwrap();
+    let input = specs(&tools)[0].input.value();
+    assert_eq!(
+        input["properties"],
+        json!({
+            "kind": {
+                "type": "string", "description": "Tells which other fields there are: `Circle`.",
+            },
+            "radius": { "description": "Where `kind` is `Circle`." },
+        })
+    );
+    std::fs::remove_dir_all(folder).unwrap();
 }

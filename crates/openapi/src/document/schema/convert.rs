@@ -313,7 +313,7 @@ impl<'l> Converter<'_, 'l> {
         let taken = self.shelf.patterns.takes(pattern);
         if !taken {
             let shown = text::line(pattern, 60);
-            return self.lose(&format!("its pattern `{shown}` needs another engine"), false);
+            return self.lose(&format!("its pattern `{shown}` is left to the API"), false);
         }
         if !self.part.patterns.iter().any(|known| known == pattern) {
             self.part.patterns.push(pattern.to_owned());
