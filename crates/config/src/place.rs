@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use toolcrib_json::unseen::exact;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Step {
     Key(String),
@@ -56,7 +58,8 @@ impl fmt::Display for Place {
                 // A key may hold anything: it stays on one line.
                 Step::Key(key) => {
                     let dot = if position > 0 { "." } else { "" };
-                    let shown: String = key.chars().take(60).flat_map(char::escape_debug).collect();
+                    let begin: String = key.chars().take(60).collect();
+                    let shown = exact(&begin).replace('"', "\\\"");
                     write!(f, "{dot}\"{shown}\"")?;
                 }
                 Step::Index(index) => write!(f, "[{index}]")?,

@@ -1,5 +1,6 @@
 //! What a file would do by itself, word for word: for a person who decides whether to trust it.
 
+use toolcrib_json::unseen::exact;
 use toolcrib_mcp::Transport;
 use toolcrib_openapi::{Document, places};
 
@@ -59,7 +60,8 @@ impl Config {
         if let Some(store) = &self.store {
             reaches.push(format!("calls are kept in `{}`", store.written()));
         }
-        reaches
+        // Each is one line for whoever decides, whatever a word of the file holds.
+        reaches.iter().map(|line| exact(line).into_owned()).collect()
     }
 }
 

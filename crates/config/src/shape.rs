@@ -5,6 +5,7 @@
 use serde_json::{Map, Number, Value};
 use toml::de::DeValue;
 use toolcrib_engine::rules::instead;
+use toolcrib_json::unseen::exact;
 
 use crate::document::{Document, Item, Table};
 use crate::findings::Findings;
@@ -266,5 +267,5 @@ fn wanted(schema: &Value) -> &'static str {
 
 /// A word of the file on one line, 40 characters at most.
 pub(crate) fn shown(word: &str) -> String {
-    word.chars().take(40).flat_map(char::escape_debug).collect()
+    exact(&word.chars().take(40).collect::<String>()).into_owned()
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use toolcrib_core::Secret;
+use toolcrib_json::unseen::exact;
 
 /// Longest secret that a reference may bring, in bytes.
 const LONGEST_SECRET: usize = 64 * 1024;
@@ -202,7 +203,7 @@ impl fmt::Display for Piece {
         match self {
             Self::Text(_) => f.write_str("[text]"),
             Self::Env(name) => write!(f, "${{env:{name}}}"),
-            Self::File { written, .. } => write!(f, "${{file:{}}}", written.escape_debug()),
+            Self::File { written, .. } => write!(f, "${{file:{}}}", exact(written)),
         }
     }
 }

@@ -5,7 +5,7 @@
 //! [`Ask`]: crate::Ask
 
 use serde_json::{Value, json};
-use toolcrib_json::unseen::is_unseen;
+use toolcrib_json::unseen::{exact, exact_json};
 
 use crate::ticket::Decision;
 
@@ -39,19 +39,27 @@ pub fn decision(answer: &Value) -> Option<Decision> {
     }
 }
 
-/// A foreign text on one line: no characters that are not seen or that turn the line around, and
-/// nothing of it hidden behind its length but the middle.
+/// A foreign text on one line, exactly as it is: what is not seen or turns the line around is
+/// written out, and nothing of it is hidden behind its length but the middle.
 pub fn shown(text: &str) -> String {
-    let seen = || text.chars().filter(|c| !is_unseen(*c));
-    let count = seen().count();
+    cut(text.chars().count(), text, |part| exact(part).into_owned())
+}
+
+/// The same of JSON, which stays JSON as far as it is shown.
+pub fn shown_json(value: &Value) -> String {
+    let json = value.to_string();
+    cut(json.chars().count(), &json, |part| exact_json(part).into_owned())
+}
+
+fn cut(count: usize, text: &str, written: impl Fn(&str) -> String) -> String {
     if count <= LONGEST {
-        return seen().collect();
+        return written(text);
     }
     let half = LONGEST / 2;
-    let begin: String = seen().take(half).collect();
-    let mut end: Vec<char> = seen().rev().take(half).collect();
+    let begin: String = text.chars().take(half).collect();
+    let mut end: Vec<char> = text.chars().rev().take(half).collect();
     end.reverse();
-    let end = String::from_iter(end);
+    let (begin, end) = (written(&begin), written(&String::from_iter(end)));
     format!("{begin} […{} more…] {end}", count - 2 * half)
 }
 
@@ -83,10 +91,18 @@ mod tests {
 
     #[test]
     fn a_foreign_text_is_one_line_that_reads_as_it_is() {
-        assert_eq!(shown("a\u{202e}b\nc\u{200b}d\u{e0041}e"), "abcde");
+        assert_eq!(
+            shown("a\u{202e}b\nc\u{200b}d\u{e0041}e"),
+            "a\\u{202e}b\\nc\\u{200b}d\\u{e0041}e"
+        );
+        let value = json!({ "a\u{200b}": "\u{2028}\n  \u{e0041}" });
+        let told = shown_json(&value);
+        assert_eq!(told, r#"{"a\u200b":"\u2028\n  \udb40\udc41"}"#);
+        assert_eq!(told.parse::<Value>().unwrap(), value);
         let long = shown(&format!("{}{}", "a".repeat(4_000), "end"));
         assert!(long.starts_with("aaa") && long.ends_with("aend") && long.contains("3003 more"));
         let longest = shown(&format!("{}\u{202e}e\u{200b}nd", "a".repeat(4_000_000)));
-        assert!(longest.ends_with("aend") && longest.contains("3999003 more"));
+        let end = "aa\\u{202e}e\\u{200b}nd";
+        assert!(longest.ends_with(end) && longest.contains("3999005 more"), "{longest}");
     }
 }

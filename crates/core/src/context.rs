@@ -188,10 +188,16 @@ impl CallContext {
         Err(refusal.with(lacking).into_error(ErrorKind::Tool))
     }
 
-    /// Asks the host and waits for its answer, or for the end of the call.
+    /// Asks the host and waits for its answer, or for the end of the call. What nobody would see in
+    /// the question is written out; an address that is not the one that a person would read is shown
+    /// to nobody.
     pub async fn ask(&self, mut ask: Ask) -> Result<Value, Unanswered> {
         if let Some(mask) = &self.mask {
             mask.ask(&mut ask);
+        }
+        ask.tell_all();
+        if ask.hides_its_address() {
+            return Err(Unanswered::Unable);
         }
         let host = self.host.as_ref().filter(|host| host.answers().contains(&ask.question));
         let answer: BoxFuture<'_, _> = match (host, &self.asker) {

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use toolcrib_json::unseen::exact;
 
 /// Longest tool name, in characters; the limit of MCP and of the widest model API.
 pub const LONGEST_NAME: usize = 128;
@@ -63,7 +64,8 @@ fn is_legal(byte: u8) -> bool {
 
 /// A foreign text as it may stand in an error: one line, 40 characters at most.
 pub(crate) fn shown(text: &str) -> String {
-    let mut shown: String = text.chars().take(40).flat_map(char::escape_debug).collect();
+    let begin: String = text.chars().take(40).collect();
+    let mut shown = exact(&begin).into_owned();
     if text.chars().nth(40).is_some() {
         shown.push('…');
     }

@@ -1,9 +1,10 @@
 //! Specs that a person reads as a model does: nothing in their texts is hidden.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolcrib_json::unseen::is_unseen;
+use toolcrib_json::unseen::{exact, is_unseen, prose};
 
 use crate::host::Ask;
 use crate::library::{Fields, Holdings};
@@ -63,31 +64,89 @@ impl Holdings {
 }
 
 impl Ask {
-    /// The same for what a person is shown of a question. Names and values of fields are not
-    /// touched: they go back to whoever asks.
-    pub fn unhide(&mut self) {
+    /// The same for what a person is shown of a question, but that nothing is taken out: whoever
+    /// decides sees what stands there. Names and values of fields are not touched, since they go
+    /// back to whoever asks; such as hide something are given a title that tells it.
+    pub(crate) fn tell_all(&mut self) {
         if let Some(Value::String(message)) = self.params.get_mut("message") {
-            clean(message);
+            tell(message);
         }
-        let form = self.params.get_mut("requestedSchema");
-        let Some(form) = form else { return };
-        clean_texts(form);
-        let fields = form.get_mut("properties").and_then(Value::as_object_mut);
-        let fields = fields.into_iter().flat_map(|fields| fields.values_mut());
-        let names = fields.filter_map(|field| field.get_mut("enumNames")?.as_array_mut());
-        for name in names.flatten() {
-            if let Value::String(name) = name {
-                clean(name);
+        if let Some(form) = self.params.get_mut("requestedSchema") {
+            tell_texts(form);
+            let fields = form.get_mut("properties").and_then(Value::as_object_mut);
+            for (name, field) in fields.into_iter().flatten() {
+                tell_field(name, field);
             }
         }
     }
 
     /// Whether the address that a person is to open hides something, which none that can be opened
     /// does.
-    pub fn hides_its_address(&self) -> bool {
+    pub(crate) fn hides_its_address(&self) -> bool {
         let address = self.params.get("url").and_then(Value::as_str);
-        address.is_some_and(|address| address.contains(is_unseen))
+        address.is_some_and(|address| matches!(exact(address), Cow::Owned(_)))
     }
+}
+
+/// Writes out what hides, and tells whether there was anything.
+fn tell(text: &mut String) -> bool {
+    let Cow::Owned(told) = prose(text) else { return false };
+    *text = told;
+    true
+}
+
+/// The same for the texts of a form, at any depth.
+fn tell_texts(value: &mut Value) -> bool {
+    each_text(value, &mut tell)
+}
+
+/// A field of a form, and what can be chosen in it.
+fn tell_field(name: &str, field: &mut Value) {
+    let Some(members) = field.as_object_mut() else { return };
+    if let Cow::Owned(name) = exact(name)
+        && !members.contains_key("title")
+    {
+        members.insert("title".to_owned(), name.into());
+    }
+    // What a person would only have to say yes to, and cannot see.
+    if members.get("default").is_some_and(|value| hidden(value).is_some()) {
+        members.remove("default");
+    }
+    tell_choices(members);
+    if let Some(Value::Object(items)) = members.get_mut("items") {
+        tell_choices(items);
+    }
+}
+
+fn tell_choices(members: &mut Fields) {
+    if let Some(Value::Array(names)) = members.get_mut("enumNames") {
+        for name in names {
+            if let Value::String(name) = name {
+                tell(name);
+            }
+        }
+    } else if let Some(Value::Array(values)) = members.get("enum")
+        && values.iter().any(|value| hidden(value).is_some())
+    {
+        let names = values.iter().map(|value| value.as_str().map_or_else(|| value.clone(), told));
+        let names = names.collect();
+        members.insert("enumNames".to_owned(), names);
+    }
+    for list in ["oneOf", "anyOf"] {
+        let choices = members.get_mut(list).and_then(Value::as_array_mut);
+        for choice in choices.into_iter().flatten().filter_map(Value::as_object_mut) {
+            if let Some(Value::String(value)) = choice.get("const")
+                && let Cow::Owned(title) = exact(value)
+                && !choice.contains_key("title")
+            {
+                choice.insert("title".to_owned(), title.into());
+            }
+        }
+    }
+}
+
+fn told(text: &str) -> Value {
+    exact(text).into()
 }
 
 /// Whether a character hides something where it stands. Line breaks and tabs do not, nor one mark
@@ -112,17 +171,22 @@ fn clean(text: &mut String) -> bool {
 }
 
 fn clean_texts(value: &mut Value) -> bool {
+    each_text(value, &mut clean)
+}
+
+/// Changes every text for a reader, and tells whether any is another now.
+fn each_text(value: &mut Value, change: &mut impl FnMut(&mut String) -> bool) -> bool {
     match value {
         Value::Object(fields) => fields.iter_mut().fold(false, |found, (key, value)| {
-            let cleaned = if let Value::String(text) = value {
-                TEXTS.contains(&key.as_str()) && clean(text)
+            let changed = if let Value::String(text) = value {
+                TEXTS.contains(&key.as_str()) && change(text)
             } else {
-                clean_texts(value)
+                each_text(value, change)
             };
-            cleaned | found
+            changed | found
         }),
         Value::Array(items) => {
-            items.iter_mut().fold(false, |found, item| clean_texts(item) | found)
+            items.iter_mut().fold(false, |found, item| each_text(item, change) | found)
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }

@@ -83,11 +83,10 @@ pub(crate) async fn answer(
     };
     let asks_a_person = matches!(question, Question::Form | Question::Address);
     let Posed { params, name, besides, around } = posed;
-    let mut ask = Ask { question, params, name, besides, around };
-    ask.unhide();
+    let ask = Ask { question, params, name, besides, around };
     let answered = match call {
-        Some(call) if !ask.hides_its_address() => call.ask(ask).await,
-        Some(_) | None => Err(Unanswered::Unable),
+        Some(call) => call.ask(ask).await,
+        None => Err(Unanswered::Unable),
     };
     match answered {
         Ok(answer) => Ok(answer),

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use toolcrib_json::unseen::exact;
+
 /// The ids that are taken.
 #[derive(Debug, Default)]
 pub(super) struct Ids(HashSet<String>);
@@ -39,5 +41,5 @@ pub(super) fn variable(text: &str) -> String {
 
 /// A foreign text on one line, 80 characters at most.
 pub(super) fn shown(text: &str) -> String {
-    text.chars().take(80).flat_map(char::escape_debug).collect()
+    exact(&text.chars().take(80).collect::<String>()).into_owned()
 }

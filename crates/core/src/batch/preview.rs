@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use tokio::time::timeout;
-use toolcrib_json::unseen::is_unseen;
+use toolcrib_json::unseen::{exact, prose};
 
 use super::{Batch, undeclared};
 use crate::catalog::Listed;
@@ -30,7 +30,7 @@ pub(super) async fn asked(
     reason: String,
 ) -> Result<String, ToolError> {
     let words = words(batch, tool, arguments).await?;
-    Ok(question(words, undeclared::told(batch, tool, arguments, reason).await))
+    Ok(question(words, &undeclared::told(batch, tool, arguments, reason).await))
 }
 
 /// The words of a call; `None` if its tool has none, or could not find them in time.
@@ -51,7 +51,8 @@ pub(super) async fn words(
 }
 
 /// What is asked: what would be done, and why it is asked about.
-pub(super) fn question(words: Option<String>, reason: String) -> String {
+pub(super) fn question(words: Option<String>, reason: &str) -> String {
+    let reason = prose(reason).into_owned();
     match words {
         Some(words) if reason.is_empty() => words,
         Some(words) => words + BETWEEN + &reason,
@@ -64,13 +65,12 @@ pub(super) fn was_asked(question: &str, words: &str) -> bool {
     question.strip_prefix(words).is_some_and(|rest| rest.is_empty() || rest.starts_with(BETWEEN))
 }
 
-/// One line without what nobody sees, of a bounded length.
+/// One line of a bounded length, in which what nobody sees is written out.
 fn plain(words: &str) -> String {
-    // A line break is unseen too, and yet parts words.
-    let line = words.split_whitespace().collect::<Vec<_>>().join(" ");
-    let line = line.replace(is_unseen, "");
+    // A line break would be written out too, and yet parts words.
+    let line = words.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(LONGEST) {
-        Some((end, _)) => line.get(..end).unwrap_or_default().to_owned() + "\u{2026}",
-        None => line,
+        Some((end, _)) => exact(line.get(..end).unwrap_or_default()).into_owned() + "\u{2026}",
+        None => exact(&line).into_owned(),
     }
 }

@@ -348,7 +348,7 @@ async fn held_back(
     let which = of.as_ref().map_or_else(String::new, |of| format!(" (`{of}`)"));
     let reason = format!("duplicate_of_unknown: the same call{which} may have taken effect");
     let words = preview::words(&one.batch, tool, arguments).await.ok().flatten();
-    let waits = (TicketId::unguessable(), preview::question(words, reason));
+    let waits = (TicketId::unguessable(), preview::question(words, &reason));
     let ticket = park(&one.batch, call, tool, arguments.clone(), waits).await.ok();
     // Nobody redeems a reading.
     let ticket = ticket.filter(|_| one.batch.reading.is_none());

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{About, Inquiry, Refusal};
 use crate::advice;
-use crate::approval::{self, shown};
+use crate::approval::{self, shown, shown_json};
 use crate::batch::BatchOptions;
 use crate::call::CallKey;
 use crate::host::{Ask, Question, Unanswered};
@@ -69,8 +69,7 @@ fn message(inquiry: &Inquiry, reason: &str) -> Option<String> {
         About::Prompt => {
             let name = shown(text("name"));
             let none = json!({});
-            let arguments = inquiry.params.get("arguments").unwrap_or(&none).to_string();
-            let arguments = shown(&arguments);
+            let arguments = shown_json(inquiry.params.get("arguments").unwrap_or(&none));
             Some(format!("May the prompt `{name}` be read? {reason}. Arguments: {arguments}"))
         }
         About::Resource => {
@@ -78,7 +77,7 @@ fn message(inquiry: &Inquiry, reason: &str) -> Option<String> {
         }
         About::Method(ref method) => {
             let (method, params) = (shown(method), Value::Object(inquiry.params.clone()));
-            let params = shown(&params.to_string());
+            let params = shown_json(&params);
             Some(format!("May the method `{method}` run? {reason}. Arguments: {params}"))
         }
         About::Completion | About::Level | About::Notice(_) => None,

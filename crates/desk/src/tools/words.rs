@@ -1,6 +1,6 @@
 //! Words for a person who is asked: what others wrote stands in them and cannot fake the rest.
 
-use toolcrib_json::unseen::is_unseen;
+use toolcrib_json::unseen::{exact, is_unseen};
 
 use crate::backend::Person;
 
@@ -13,18 +13,18 @@ const SHOWN_PEOPLE: usize = 5;
 
 /// A title between stars, on one line, without a star that could end it.
 pub(crate) fn title(text: &str) -> String {
-    let line = plain(text, LONGEST_TITLE);
+    let line = line(text, LONGEST_TITLE);
     if line.is_empty() {
         return "*(no title)*".to_owned();
     }
-    format!("*{}*", line.replace('\\', "\\\\").replace('*', "\\*"))
+    format!("*{}*", exact(&line.replace('\\', "\\\\").replace('*', "\\*")))
 }
 
 /// The first words of a text between quotation marks, without one that could end it.
 pub(crate) fn opening(text: &str) -> String {
     format!(
         "\u{201c}{}\u{201d}",
-        plain(text, LONGEST_OPENING).replace(['\u{201c}', '\u{201d}'], "\"")
+        exact(&line(text, LONGEST_OPENING).replace(['\u{201c}', '\u{201d}'], "\""))
     )
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn addresses(people: &[Person]) -> String {
 /// An address alone: a name is whatever its bearer likes.
 pub(crate) fn address(person: &Person) -> String {
     // No address has these, and what a server says may.
-    plain(&person.address, LONGEST_TITLE).replace([' ', ',', ':', '*'], "?")
+    exact(&line(&person.address, LONGEST_TITLE).replace([' ', ',', ':', '*'], "?")).into_owned()
 }
 
 /// `1 guest`, `3 guests`.
@@ -48,11 +48,17 @@ pub(crate) fn count(number: usize, one: &str) -> String {
     format!("{number} {one}{}", if number == 1 { "" } else { "s" })
 }
 
-/// A text as an excerpt of a list: one line, cut.
+/// A text as an excerpt of a list that a model reads: one line, cut, and nothing hidden in it.
 pub(crate) fn plain(text: &str, longest: usize) -> String {
     let seen = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c });
     let seen: String = seen.filter(|c| !is_unseen(*c)).take(longest.saturating_mul(8)).collect();
-    let line = seen.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    line(&seen, longest)
+}
+
+/// On one line, cut.
+fn line(text: &str, longest: usize) -> String {
+    let begin: String = text.chars().take(longest.saturating_mul(8)).collect();
+    let line = begin.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(longest) {
         Some((end, _)) => line.get(..end).unwrap_or_default().trim_end().to_owned() + "\u{2026}",
         None => line,

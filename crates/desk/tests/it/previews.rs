@@ -139,7 +139,7 @@ async fn a_title_cannot_fake_the_rest_of_a_question() {
             r"*a\*, Tue 1 Jan 2030, 0 guests — \*b*".to_owned(),
         ),
         (r"back\*slash", r"*back\\\*slash*".to_owned()),
-        ("hid\u{202e}den\u{200b}", "*hidden*".to_owned()),
+        ("hid\u{202e}den\u{200b}", "*hid\\u{202e}den\\u{200b}*".to_owned()),
         (long.as_str(), format!("*{}\u{2026}*", "x".repeat(80))),
     ];
     for (title, shown) in rows {

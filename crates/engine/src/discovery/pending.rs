@@ -13,6 +13,7 @@ use toolcrib_core::{
     Arguments, BatchOptions, CallContext, Caller, Content, Decision, ErrorKind, Parked, Redemption,
     Run, TicketId, ToolError, ToolOutcome,
 };
+use toolcrib_json::unseen::exact_json;
 
 use super::Confirm;
 use super::discover::content;
@@ -81,6 +82,7 @@ pub(super) async fn list(desk: &Desk, context: &CallContext) -> Result<Content, 
 fn line(parked: &Parked) -> String {
     let Parked { ticket, tool, source, reason, caller, .. } = parked;
     let arguments = parked.arguments.clone().into_value().to_string();
+    let arguments = exact_json(&arguments);
     let end = arguments.floor_char_boundary(LONGEST);
     let (shown, more) = arguments.split_at_checked(end).unwrap_or((&arguments, ""));
     let more = if more.is_empty() { "" } else { " […]" };

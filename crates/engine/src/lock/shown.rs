@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use toolcrib_core::canonical;
+use toolcrib_json::unseen::exact;
 
 /// Longest shown piece of a text, in characters.
 const LONGEST: usize = 160;
@@ -10,12 +11,12 @@ const AROUND: usize = 20;
 
 /// A name or a word, as it may stand between backticks.
 pub(super) fn word(text: &str) -> String {
-    cut(text.chars())
+    cut(text)
 }
 
 /// A value as JSON, short.
 pub(super) fn value(value: &Value) -> String {
-    cut(canonical::text(value).chars())
+    cut(&canonical::text(value))
 }
 
 /// Where two texts differ, with a little of what they share.
@@ -28,25 +29,16 @@ pub(super) fn difference(before: &str, after: &str) -> String {
     let piece = |text: &[char]| {
         let from = start.saturating_sub(AROUND);
         let to = (text.len() - end + AROUND).min(text.len());
-        let shown = cut(text.iter().copied().take(to).skip(from));
+        let shown = cut(&text.iter().take(to).skip(from).collect::<String>());
         let open = |there| if there { "…" } else { "" };
         format!("\"{}{shown}{}\"", open(from > 0), open(to < text.len()))
     };
     format!("{} -> {}", piece(&before), piece(&after))
 }
 
-fn cut(text: impl Iterator<Item = char>) -> String {
-    let mut shown = String::new();
-    for (count, letter) in text.enumerate() {
-        if count == LONGEST {
-            shown.push('…');
-            break;
-        }
-        // Escapes all that is invisible or turns the direction of writing.
-        match letter {
-            '"' | '\'' | '\\' => shown.push(letter),
-            _ => shown.extend(letter.escape_debug()),
-        }
-    }
-    shown
+/// Writes out all that is invisible or turns the direction of writing.
+fn cut(text: &str) -> String {
+    let begin: String = text.chars().take(LONGEST).collect();
+    let more = if text.chars().nth(LONGEST).is_some() { "…" } else { "" };
+    exact(&begin).into_owned() + more
 }

@@ -1,6 +1,7 @@
 //! Patterns over a tool and its caller, read once.
 
 use toolcrib_core::{Caller, Effect, ToolSpec};
+use toolcrib_json::unseen::exact;
 
 use super::glob::Glob;
 use super::problem::instead;
@@ -127,7 +128,7 @@ pub(super) fn field_term(field: Field, text: &str) -> Result<Term, Fault> {
     let stray = |letter: &char| !letter.is_ascii_alphanumeric() && !"_.:/-*?".contains(*letter);
     if let Some(stray) = text.chars().find(|letter| field == Field::Name && stray(letter)) {
         let what =
-            format!("no tool name holds `{}`, so `{text}` matches none", stray.escape_debug());
+            format!("no tool name holds `{}`, so `{text}` matches none", exact(&stray.to_string()));
         return Err((what, "use letters, digits, `_ . : / -`, `*` and `?`".into()));
     }
     Ok(Term { field, glob })

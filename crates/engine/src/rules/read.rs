@@ -6,6 +6,7 @@ use serde_json::Value;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use toolcrib_core::{Caller, Effect, Fingerprint, SourceId, ToolSpec};
+use toolcrib_json::unseen::exact;
 
 use super::book::{Book, Entry};
 use super::pattern::{self, Fault, Field, Term};
@@ -271,7 +272,7 @@ impl Reading {
         for key in table.keys() {
             let name = key.get_ref().as_ref();
             if !known.contains(&name) {
-                let what = format!("{place} has no key `{}`", name.escape_debug());
+                let what = format!("{place} has no key `{}`", exact(name));
                 self.problem(key.span().start, what, instead(name, known));
             }
         }

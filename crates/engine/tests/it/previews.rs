@@ -80,7 +80,7 @@ async fn asked(crib: &Crib) -> (TicketId, String) {
 async fn a_person_is_asked_in_the_words_of_the_tool_and_why() {
     let (crib, board) = crib("plans\u{202e}\n and dates");
     let (ticket, reason) = asked(&crib).await;
-    assert_eq!(reason, "Wipe *plans and dates* for acme \u{2014} it may destroy data");
+    assert_eq!(reason, "Wipe *plans\\u{202e} and dates* for acme \u{2014} it may destroy data");
     let open = crib.tickets(&alice()).await.unwrap();
     assert_eq!(open.iter().map(|open| &open.reason).collect::<Vec<_>>(), [&reason]);
     assert_eq!(approve(&crib, &ticket).await.as_deref(), Ok("plans\u{202e}\n and dates"));

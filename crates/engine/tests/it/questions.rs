@@ -34,9 +34,7 @@ fn asking(name: &str, effect: Effect) -> Arc<dyn Tool> {
         let times = arguments.fields().get("times").and_then(Value::as_u64).unwrap_or(1);
         let mut heard = Vec::new();
         for _ in 0..times {
-            let mut ask = Ask::new(Question::Form, form());
-            ask.unhide();
-            let answer = context.ask(ask).await;
+            let answer = context.ask(Ask::new(Question::Form, form())).await;
             heard.push(answer.unwrap_or_else(|why| json!(why.to_string())));
         }
         ToolOutcome::Done(Content::json(json!(heard)))
@@ -97,13 +95,14 @@ async fn a_question_that_no_host_can_answer_waits_for_a_person_and_the_call_goes
     let (crib, ledger) = crib();
     let response = ask(&crib, &alice(), json!({})).await;
     let pending = waits(&response);
-    let shown = json!({ "message": "Who comes?", "requestedSchema": form()["requestedSchema"] });
+    let shown =
+        json!({ "message": "Who\\u{200b} comes?", "requestedSchema": form()["requestedSchema"] });
     assert_eq!(pending.question.as_deref(), Some(&shown));
     assert!(response.text().starts_with("Waiting for an answer of the user: "), "{response:?}");
     let open = crib.tickets(&alice()).await.unwrap();
     let Parked { ticket, tool, question, reason, .. } = &open[0];
     assert_eq!((ticket, tool.as_str(), question), (&pending.ticket, "ask", &pending.question));
-    assert!(reason.ends_with(" asks \"Who comes?\""), "{reason}");
+    assert!(reason.ends_with(" asks \"Who\\u{200b} comes?\""), "{reason}");
     assert_eq!(ledger.rows()[0].ending, None, "it has no end yet");
     // An answer that does not fit uses nothing up.
     for (unfit, why) in [

@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::unseen::exact;
+
 /// Characters of the input that a message may show.
 const SHOWN: usize = 32;
 
@@ -100,16 +102,14 @@ pub(super) fn excerpt(text: &str) -> String {
     let mut shown = String::new();
     let mut width = 0;
     for character in text.chars() {
-        let escaped = character.escape_debug();
-        width += escaped.len();
+        let letter = character.to_string();
+        let escaped = exact(&letter);
+        width += escaped.chars().count();
         if width > SHOWN {
             shown.push_str("...");
             break;
         }
-        match character {
-            '"' | '\'' => shown.push(character),
-            _ => shown.extend(escaped),
-        }
+        shown.push_str(&escaped);
     }
     shown
 }

@@ -1,10 +1,8 @@
 //! Foreign text on one short line.
 
-use std::fmt::Write;
-
 use serde_json::Value;
 
-use crate::unseen::is_unseen;
+use crate::unseen::exact;
 
 /// A place in a schema on one line.
 pub(super) fn place(pointer: &str) -> String {
@@ -16,22 +14,11 @@ pub(super) fn line(text: &str) -> String {
     shorten(text, 200)
 }
 
-/// A text on one line of at most `limit` characters, control characters escaped.
+/// A text on one line of at most `limit` characters, with all that is not seen written out.
 pub(super) fn shorten(text: &str, limit: usize) -> String {
-    let mut line = String::new();
-    let mut characters = text.chars();
-    for character in characters.by_ref().take(limit) {
-        if is_unseen(character) {
-            // Writing to a string does not fail.
-            let _ = write!(line, "\\u{{{:x}}}", u32::from(character));
-        } else {
-            line.push(character);
-        }
-    }
-    if characters.next().is_some() {
-        line.push('…');
-    }
-    line
+    let begin: String = text.chars().take(limit).collect();
+    let more = if text.chars().nth(limit).is_some() { "…" } else { "" };
+    exact(&begin).into_owned() + more
 }
 
 /// A value as JSON on one line of at most `limit` characters. Only what is shown is written.

@@ -12,3 +12,4 @@ mod schema_suite;
 mod schema_verdicts;
 mod schema_work;
 mod strings;
+mod unseen;

@@ -61,7 +61,7 @@ fn any_value_has_a_signature() {
         (json!({"properties": {"a": {"$ref": "#/properties/a"}}}), "f(a?: any)"),
         (
             json!({"properties": {"a": {"$ref": "http://x"}, "b\n": {"type": 5}}}),
-            "f(a?: any, b\\u{a}?: any)",
+            "f(a?: any, b\\n?: any)",
         ),
         (json!({"properties": {"a": {"anyOf": []}}}), "f(a?: any)"),
         (json!({"properties": {"n": {"$ref": "#"}}}), "f(n?: {n?: {n?: object}})"),

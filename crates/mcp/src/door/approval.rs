@@ -14,7 +14,7 @@ pub(super) fn form(tool: &str, pending: &Pending, parked: Option<&Parked>) -> Va
     }
     let tool = parked.map_or(tool, |parked| parked.tool.as_str());
     let arguments = parked.map(|parked| parked.arguments.clone().into_value());
-    let arguments = arguments.map(|arguments| shown(&arguments.to_string()));
+    let arguments = arguments.as_ref().map(approval::shown_json);
     let message = format!(
         "May `{}` run? {}. Arguments: {}",
         shown(tool),

@@ -141,18 +141,35 @@ async fn a_question_goes_to_the_host_of_the_only_call_there_is() {
 
 #[tokio::test]
 async fn a_question_hides_nothing_from_who_answers_it() {
-    let form = |message: &str, text: &str, names: [&str; 2]| {
-        json!({
+    let form = |message: &str, text: &str, titles: [&str; 4]| {
+        let [first, second, low, name] = titles;
+        let mut form = json!({
             "message": message,
             "requestedSchema": { "type": "object", "title": text, "properties": {
                 "which": { "type": "string", "title": text, "description": text,
-                    "enum": ["a\u{200b}", "b"], "enumNames": names },
-                "level": { "type": "string", "oneOf": [{ "const": "l\u{202e}", "title": text }] },
+                    "enum": ["a\u{200b}", "b"], "enumNames": [first, second] },
+                "level": { "type": "string", "oneOf": [
+                    { "const": "l\u{202e}", "title": text }, { "const": "\u{3164}h" }, { "const": "i" },
+                ] },
+                "bare": { "type": "array", "items": { "type": "string", "enum": ["\u{2800}", "c"] } },
+                "na\u{ad}me": { "type": "string", "default": "x\u{e0041}" },
             } },
-        })
+        });
+        if !low.is_empty() {
+            let fields = &mut form["requestedSchema"]["properties"];
+            fields["level"]["oneOf"][1]["title"] = json!(low);
+            fields["bare"]["items"]["enumNames"] = json!(["\\u{2800}", "c"]);
+            fields["na\u{ad}me"] = json!({ "type": "string", "title": name });
+        }
+        form
     };
-    let asked = form("Su\u{202e}re?\u{1b}[2J", "T\u{200b}o\u{feff}", ["A\u{2066}", "B\u{e0041}"]);
-    let shown = form("Sure?[2J", "To", ["A", "B"]);
+    let asked =
+        form("Su\u{202e}re?\u{1b}[2J", "T\u{200b}o\u{feff}", ["A\u{2066}", "B\u{e0041}", "", ""]);
+    let shown = form(
+        "Su\\u{202e}re?\\u{1b}[2J",
+        "T\\u{200b}o\\u{feff}",
+        ["A\\u{2066}", "B\\u{e0041}", "\\u{3164}h", "na\\u{ad}me"],
+    );
     let address = json!({ "mode": "url", "message": "Open it.", "elicitationId": "1",
         "url": "https://a.example/\u{202e}moc.b" });
     for (era, tool) in [("legacy", "ask"), ("modern", "ask_modern")] {

@@ -46,7 +46,7 @@ async fn a_server_of_either_revision_hears_what_a_person_answers_under_a_ticket(
         let response = asks(&crib, tool).await;
         let open = crib.tickets(&Caller::local()).await.unwrap();
         let shown = open[0].question.as_deref().unwrap();
-        assert_eq!(shown["message"], "Who comes?", "{revision}");
+        assert_eq!(shown["message"], "Who\\u{200b} comes?", "{revision}");
         let done = decide(&crib, &response, bob()).await;
         let accepted = json!({ "action": "accept", "content": { "name": "Bob" } }).to_string();
         assert!(done.contains(&accepted), "{revision}: {done}");

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
+use toolcrib::json::unseen::exact_json;
 
 use super::files::CONTINUES;
 
@@ -42,7 +43,8 @@ impl Head {
             line.extend(fields.clone());
         }
         line.insert("prev".to_owned(), self.hash.clone().into());
-        let mut text = Value::Object(line).to_string();
+        // People read it: nothing in it is hidden from the eye.
+        let mut text = exact_json(&Value::Object(line).to_string()).into_owned();
         let hash = hash(&text);
         text.pop();
         // A string takes whatever is written into it.

@@ -8,7 +8,7 @@ use toolcrib::{
 
 use super::End;
 use super::interrupt::interruptible;
-use super::output::Output;
+use super::output::{Output, escaped};
 use super::room::Room;
 use super::run::end_of;
 use crate::config;
@@ -107,7 +107,8 @@ impl Desk<'_> {
         let arguments = parked.context("the call is not kept")?.arguments.into_value();
         config::forget_typed();
         self.output.note(&format!("approval needed: {}", pending.reason));
-        self.output.prompt(&format!("Run `{name}` with {arguments}? [y/N] "));
+        let arguments = arguments.to_string();
+        self.output.prompt(&format!("Run `{name}` with {}? [y/N]", escaped(&arguments)));
         let answer = tokio::task::spawn_blocking(config::line).await;
         self.output.answered();
         let answer = answer??;

@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value};
+use toolcrib::json::unseen::{exact, exact_json};
 
 /// What is asked and how it is answered, line by line.
 pub(super) fn told(ticket: &str, reason: &str, question: &Value) -> Vec<String> {
@@ -26,7 +27,7 @@ pub(super) fn told(ticket: &str, reason: &str, question: &Value) -> Vec<String> 
 fn in_words(name: &str, field: &Value, is_needed: bool) -> String {
     let text = |key: &str| field.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     let kind = text("type").unwrap_or("string");
-    let mut words = vec![format!("{name}: {kind}")];
+    let mut words = vec![format!("{}: {kind}", exact(name))];
     if !is_needed {
         words.push("may be left out".to_owned());
     }
@@ -35,11 +36,12 @@ fn in_words(name: &str, field: &Value, is_needed: bool) -> String {
     if !values.is_empty() {
         words.push(format!("one of {}", values.join(", ")));
     }
-    words.extend(field.get("default").map(|usual| format!("usually {usual}")));
+    let usual = field.get("default").map(ToString::to_string);
+    words.extend(usual.map(|usual| format!("usually {}", exact_json(&usual))));
     words.join("; ")
 }
 
-/// The values that a field takes, each with its title.
+/// The values that a field takes, each with its title; written out, since they are what is sent.
 fn choices(field: &Value) -> Vec<String> {
     let items = field.get("items").unwrap_or(&Value::Null);
     let list = |key: &str| field.get(key).or_else(|| items.get(key))?.as_array();
@@ -55,7 +57,8 @@ fn choices(field: &Value) -> Vec<String> {
 }
 
 fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    let json = || exact_json(&value.to_string()).into_owned();
+    value.as_str().map_or_else(json, |text| exact(text).into_owned())
 }
 
 /// The fields of an answer; what their words mean, the server knows.

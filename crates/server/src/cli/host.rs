@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
+use toolcrib::json::unseen::exact;
 use toolcrib::{Ask, BoxFuture, CallKey, Host, LogEntry, LogLevel, Progress, Question, Unanswered};
 use url::Url;
 
@@ -164,7 +165,9 @@ fn choices(field: &Value) -> Vec<&str> {
 
 fn read(field: &Value, choices: &[&str], line: &str) -> Option<Value> {
     if !choices.is_empty() {
-        return choices.contains(&line).then(|| Value::from(line));
+        // One that cannot be typed is chosen as it is shown.
+        let chosen = choices.iter().find(|choice| **choice == line || exact(choice) == line);
+        return chosen.map(|choice| Value::from(*choice));
     }
     match field.get("type").and_then(Value::as_str) {
         Some("boolean") => match line {

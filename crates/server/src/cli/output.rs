@@ -6,7 +6,7 @@
 //! whoever knows them says so with `secrets::keep`.
 
 use std::borrow::Cow;
-use std::fmt::{Display, Write as _};
+use std::fmt::Display;
 use std::io::{IsTerminal, Write, stdout};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,6 +15,7 @@ use anyhow::Result;
 use comfy_table::{ContentArrangement, Table, presets};
 use serde_json::{Value, json};
 use toolcrib::config::LogLevel;
+use toolcrib::json::unseen::{exact, exact_json, prose};
 
 use crate::secrets;
 use crate::telemetry::log;
@@ -204,71 +205,20 @@ fn tell(text: &str) {
     let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }
 
-/// Steers a terminal, or the direction in which it shows text.
-fn steers(c: char) -> bool {
-    let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}')
-        || ('\u{2066}'..='\u{2069}').contains(&c);
-    turns || (c.is_control() && c != '\n' && c != '\t')
-}
-
-/// Is not seen at all: two names that differ in it alone look the same, and whole sentences can be
-/// written in it.
-fn hides(c: char) -> bool {
-    matches!(
-        c,
-        '\u{ad}'
-            | '\u{34f}'
-            | '\u{115f}'
-            | '\u{1160}'
-            | '\u{17b4}'
-            | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}'
-            | '\u{200b}'..='\u{200d}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{3164}'
-            | '\u{feff}'
-            | '\u{ffa0}'
-            | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e0fff}'
-    )
-}
-
-/// Joins letters of some scripts and parts of a picture: texts need it, names do not.
-fn joins(c: char) -> bool {
-    matches!(c, '\u{200c}' | '\u{200d}')
-}
-
-fn written_out(text: &str, is_written_out: impl Fn(char) -> bool) -> String {
-    secrets::masked(text).chars().fold(String::with_capacity(text.len()), |mut shown, c| {
-        if is_written_out(c) {
-            shown.extend(c.escape_unicode());
-        } else {
-            shown.push(c);
-        }
-        shown
-    })
-}
-
+/// Lines stay lines, and whatever steers a terminal or is not seen is written out.
 fn harmless(text: &str) -> String {
-    written_out(text, |c| steers(c) || (hides(c) && !joins(c)))
+    prose(&secrets::masked(text)).into_owned()
 }
 
-/// The same for JSON, which stays the same JSON: only a string can hold such characters.
-pub(crate) fn escaped(json: &str) -> String {
-    json.chars().fold(String::with_capacity(json.len()), |mut shown, c| {
-        if steers(c) || hides(c) {
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                let _ = write!(shown, "\\u{unit:04x}");
-            }
-        } else {
-            shown.push(c);
-        }
-        shown
-    })
+/// The same for JSON, which stays the same JSON.
+pub(crate) fn escaped(json: &str) -> Cow<'_, str> {
+    exact_json(json)
 }
 
-/// A cell or a heading is one line, whatever a tool or a model wrote into it.
+/// A cell or a heading is one line, whatever a tool or a model wrote into it: what it breaks into
+/// lines stands behind spaces.
 fn one_line(text: &str) -> String {
-    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    written_out(&words, |c| steers(c) || hides(c))
+    let lines: Vec<_> = text.split(['\n', '\r', '\t']).map(str::trim_ascii).collect();
+    let line = lines.into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
+    exact(&secrets::masked(&line)).into_owned()
 }

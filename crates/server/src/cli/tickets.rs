@@ -12,7 +12,7 @@ use super::End;
 use super::arguments::{Global, TicketCommand, TicketsWords};
 use super::everywhere::{Everywhere, Place, of_process};
 use super::form;
-use super::output::Output;
+use super::output::{Output, escaped};
 use super::remote::Refused;
 
 /// As many as a server keeps open; one that goes on for ever is asked no more.
@@ -133,8 +133,11 @@ fn show(output: &Output, open: &[Value], told: &mut BTreeSet<String>) -> Result<
         }
         output.heading(text(ticket, "ticket"))?;
         let arguments = match text(ticket, "arguments_begin") {
-            "" => ticket.get("arguments").cloned().unwrap_or_default().to_string(),
-            begin => format!("{begin} […]"),
+            "" => {
+                let arguments = ticket.get("arguments").cloned().unwrap_or_default().to_string();
+                escaped(&arguments).into_owned()
+            }
+            begin => format!("{} […]", escaped(begin)),
         };
         let (tool, source) = (text(ticket, "tool"), text(ticket, "source"));
         let by = [text(ticket, "tenant"), text(ticket, "caller")];

@@ -2,7 +2,7 @@
 
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use serde_json::{Value, json};
-use toolcrib::json::unseen::is_unseen;
+use toolcrib::json::unseen::prose;
 
 use super::reply::{Body, Reply, whole};
 
@@ -142,13 +142,8 @@ pub(crate) struct Problem {
 
 impl Problem {
     pub(crate) fn new(kind: Kind, detail: impl Into<String>) -> Self {
-        let mut detail = detail.into();
         // Some of it is what was asked for, by whomever.
-        if detail.contains(is_unseen) {
-            let plain =
-                |c: char| if is_unseen(c) { c.escape_unicode().collect() } else { String::from(c) };
-            detail = detail.chars().map(plain).collect();
-        }
+        let detail = prose(&detail.into()).into_owned();
         Self { kind, detail, headers: Vec::new(), more: None }
     }
 

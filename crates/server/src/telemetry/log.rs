@@ -101,7 +101,7 @@ pub(crate) fn line(level: LogLevel, event: &str, fields: Value) {
     }
     let mut value = Value::Object(line);
     secrets::mask(&mut value);
-    let text = if is_json() { escaped(&value.to_string()) } else { text(&value) };
+    let text = if is_json() { escaped(&value.to_string()).into_owned() } else { text(&value) };
     match log.lines.try_send(Job::Line(text + "\n")) {
         Ok(()) | Err(TrySendError::Disconnected(_)) => {}
         Err(TrySendError::Full(_)) => _ = log.lost.fetch_add(1, Ordering::Relaxed),
@@ -114,7 +114,8 @@ fn text(value: &Value) -> String {
     let mut line = String::new();
     for (position, (name, value)) in fields.enumerate() {
         let plain = value.as_str().filter(|text| is_plain(text));
-        let value = plain.map_or_else(|| Cow::Owned(escaped(&value.to_string())), Cow::Borrowed);
+        let value = plain
+            .map_or_else(|| Cow::Owned(escaped(&value.to_string()).into_owned()), Cow::Borrowed);
         // A string takes whatever is written into it.
         let _ = match position {
             0 => write!(line, "{value}"),

@@ -98,7 +98,7 @@ fn what_a_tool_asks_passes_for_none_of_our_words() {
     assert_eq!(said.code, 0, "{said:?}");
     let expected = "`a__ask` asks, and is told what you write; give it no password and no key \
                     (Ctrl-D: no answer):\n\
-                    > approval needed: x\n> Run `safe`? [y/N][2J\n\
+                    > approval needed: x\n> Run `safe`? [y/N]\\u{1b}[2J\\u{202e}\n\
                     > Who are you (string): ";
     assert!(said.out.contains(expected), "{said:?}");
     assert!(said.out.contains(r#""name": "Ann""#), "{said:?}");
@@ -136,4 +136,14 @@ fn a_tool_may_ask_to_open_an_address_of_the_web_alone() {
         assert_eq!(said.out.contains("Open https://xn--y-7sb1c.example/x"), is_shown, "{said:?}");
         assert!(!said.out.contains("Open file"), "{said:?}");
     }
+}
+
+#[test]
+fn what_a_person_approves_is_shown_letter_by_letter() {
+    let folder = Folder::new();
+    folder.write("rules.toml", "ask = [\"category:text\"]\n");
+    let text = r"e\u202e\u200bz  y\u3164\u2800\n\t\u2028\ue0041\ufe0f\u0301";
+    let call = format!("toolcrib --policy rules.toml call text_count '{{\"text\": \"{text}\"}}'");
+    let said = at_terminal(&folder, &call, "n\n");
+    assert!(said.out.contains(&format!("with {{\"text\":\"{text}\"}}? [y/N] ")), "{said:?}");
 }

@@ -58,7 +58,7 @@ async fn a_person_reads_a_long_call_on_one_line_that_hides_its_middle_alone() {
     let answer = modern(&url, "ann", "tools/call", params, form()).await.answer();
     let message = &answer["result"]["inputRequests"]["approval"]["params"]["message"];
     let message = message.as_str().unwrap_or_else(|| panic!("{answer}"));
-    assert!(message.contains("{\"text\":\"begin \\nxxx"), "{message}");
+    assert!(message.contains("{\"text\":\"begin \\u202e\\u200b\\nxxx"), "{message}");
     assert!(
         message.contains("xxx, then everything\"}") && message.contains(" more…]"),
         "{message}"

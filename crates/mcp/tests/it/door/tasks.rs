@@ -183,7 +183,7 @@ async fn progress_is_told_of_a_task_that_runs() {
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    assert_eq!(heard, ["On and on.", "3 of 4"]);
+    assert_eq!(heard, ["On\\u{202e} and on.", "3 of 4"]);
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 use toolcrib::auth::{Reach, Resource, is_operator, needed, reach};
+use toolcrib::json::unseen::exact_json;
 use toolcrib::{
     BatchOptions, Caller, Crib, Decision, Effect, ErrorKind, Parked, Redemption, Response, Run,
     TicketError, TicketId, canonical,
@@ -18,7 +19,7 @@ use super::work::told;
 use crate::http::asked::Asked;
 use crate::http::keys::lacking;
 use crate::http::problem::{Kind, Problem};
-use crate::http::reply::json as reply;
+use crate::http::reply::{Reply, json_bytes};
 use crate::http::routes::Answered;
 
 /// How long whoever comes too late waits for the end of the one that came first.
@@ -99,7 +100,7 @@ pub(crate) fn list(asked: Asked) -> Answered {
         if let (Some(next), Value::Object(fields)) = (page.next, &mut answer) {
             fields.insert("cursor".to_owned(), next.to_string().into());
         }
-        Ok(reply(&answer))
+        Ok(written_out(&answer))
     })
 }
 
@@ -109,8 +110,13 @@ pub(crate) fn show(asked: Asked) -> Answered {
         let ticket = TicketId::claimed(asked.segment());
         let (_, parked) = waiting(&asked, &ticket).await?;
         let parked = parked.filter(|parked| enters(&asked.caller, parked));
-        Ok(reply(&shown(parked.ok_or_else(|| refused(&TicketError::Unknown))?)))
+        Ok(written_out(&shown(parked.ok_or_else(|| refused(&TicketError::Unknown))?)))
     })
+}
+
+/// The same JSON with every letter as an escape that whoever decides would not see.
+fn written_out(answer: &Value) -> Reply {
+    json_bytes(exact_json(&answer.to_string()).into_owned().into())
 }
 
 /// Whether the tickets of all callers are there for this one: for an operator who may call all that
@@ -145,7 +151,7 @@ fn in_short(parked: Parked) -> Value {
     {
         let begin = arguments.get(..arguments.floor_char_boundary(SHOWN)).unwrap_or_default();
         fields.insert("arguments".to_owned(), Value::Null);
-        fields.insert("arguments_begin".to_owned(), begin.into());
+        fields.insert("arguments_begin".to_owned(), exact_json(begin).into());
     }
     row
 }
@@ -212,7 +218,7 @@ pub(crate) fn decide(asked: Asked) -> Answered {
         if let (Some(dialect), Value::Object(fields)) = (dialect, &mut answer) {
             fields.insert("messages".to_owned(), json!([dialect.late(&response)]));
         }
-        Ok(reply(&answer))
+        Ok(written_out(&answer))
     })
 }
 
