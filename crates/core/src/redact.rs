@@ -12,6 +12,7 @@ use std::ops::Range;
 
 use aho_corasick::AhoCorasick;
 use serde_json::{Map, Value};
+use toolcrib_json::unseen::is_unseen;
 
 use crate::content::{Content, Part, Reference};
 use crate::outcome::ToolError;
@@ -28,7 +29,8 @@ const MASK: &str = "[secret]";
 const SHORTEST: usize = 6;
 
 /// Knows secrets and masks them, also where they stand in base64, hex, percent-encoding or escaped
-/// in JSON. Without a secret it does nothing and costs nothing.
+/// in JSON, and where letters that nobody sees stand among theirs. Without a secret it does nothing
+/// and costs nothing.
 #[derive(Default)]
 pub struct Redactor(Searching);
 
@@ -57,6 +59,11 @@ impl Redactor {
                 let secret = secret.expose().trim();
                 has_space |= secret.contains(' ');
                 forms.extend(forms::of(secret));
+                // One of several lines is also found where its lines are broken otherwise.
+                let bare = secret.replace(is_unseen, "");
+                if bare.len() < secret.len() && bare.chars().count() >= SHORTEST {
+                    forms.extend(forms::of(&bare));
+                }
             }
         }
         if forms.is_empty() {

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use toolcrib_json::unseen::is_unseen;
+
 /// How often a text may be JSON inside JSON.
 const DEEPEST: usize = 3;
 
@@ -17,6 +19,8 @@ enum Way {
     Straight,
     /// For each byte where its writing begins in the text, and at last the text's end.
     Places(Vec<usize>),
+    /// For each byte where its writing stands in the text: between them something was left out.
+    Apart(Vec<Range<usize>>),
     /// There is none: who looks only asks whether something is there.
     Forgotten,
 }
@@ -30,6 +34,10 @@ pub(super) fn any(
 ) -> bool {
     for _ in 0..=DEEPEST {
         let decoded = |is_form| View::percent_decoded(&view, is_form);
+        // What nobody sees parts nothing for a reader, and is taken out of much that is shown.
+        let mut is_wanted = |view: &View<'_>| {
+            is_wanted(view) || view.without_unseen().is_some_and(|bare| is_wanted(&bare))
+        };
         if is_wanted(&view)
             || decoded(false).is_some_and(|decoded| is_wanted(&decoded))
             || (has_forms && decoded(true).is_some_and(|decoded| is_wanted(&decoded)))
@@ -59,6 +67,10 @@ impl<'a> View<'a> {
         match &self.way {
             Way::Straight => Some(range),
             Way::Places(places) => Some(*places.get(range.start)?..*places.get(range.end)?),
+            Way::Apart(places) => {
+                let last = places.get(range.start.max(range.end.saturating_sub(1)))?;
+                Some(places.get(range.start)?.start..last.end)
+            }
             Way::Forgotten => None,
         }
     }
@@ -71,6 +83,36 @@ impl<'a> View<'a> {
     /// With percent-encoding resolved; as forms write it, with `+` for a space, if asked for.
     fn percent_decoded(&self, is_form: bool) -> Option<View<'static>> {
         if is_form { self.decoded([b'+', b'%'], form) } else { self.decoded([b'%'; 2], percent) }
+    }
+
+    /// Without the letters that nobody sees, or none if there are no such letters. Line breaks are
+    /// among them: what is long is broken into lines by some writers.
+    fn without_unseen(&self) -> Option<View<'static>> {
+        let mut bytes = Vec::new();
+        let mut places = Vec::new();
+        let keeps_places = !matches!(self.way, Way::Forgotten);
+        let (mut place, mut has_some) = (0, false);
+        while let Some(rest @ [_, ..]) = self.bytes.get(place..) {
+            if let Some(length) = unseen(rest) {
+                place += length;
+                has_some = true;
+                continue;
+            }
+            // The first may be a part of a letter that is seen, or of none.
+            let seen = 1 + seen(rest.get(1..).unwrap_or_default());
+            if !has_some && seen == self.bytes.len() {
+                return None;
+            }
+            bytes.extend_from_slice(rest.get(..seen)?);
+            if keeps_places {
+                for place in place..place + seen {
+                    places.push(self.source(place..place + 1)?);
+                }
+            }
+            place += seen;
+        }
+        let way = if keeps_places { Way::Apart(places) } else { Way::Forgotten };
+        has_some.then_some(View { bytes: Cow::Owned(bytes), way })
     }
 
     /// A writing begins with one of two signs, the first of which must be there; `read` takes a
@@ -133,6 +175,29 @@ fn plain(text: &[u8], first: u8, other: u8) -> usize {
     passed + rest.iter().position(is_sign).unwrap_or(rest.len())
 }
 
+/// How many bytes stand before the first that may begin a letter which nobody sees.
+fn seen(text: &[u8]) -> usize {
+    let may_begin = |byte: &u8| !matches!(byte, b' '..=b'~');
+    let (chunks, _) = text.as_chunks::<16>();
+    let has_one = |chunk: &[u8; 16]| chunk.iter().fold(false, |has, byte| has | may_begin(byte));
+    let passed = chunks.iter().take_while(|chunk| !has_one(chunk)).count() * 16;
+    let rest = text.get(passed..).unwrap_or_default();
+    passed + rest.iter().position(may_begin).unwrap_or(rest.len())
+}
+
+/// The length of the letter at the front, if it is one that nobody sees.
+fn unseen(text: &[u8]) -> Option<usize> {
+    let length = match text.first()? {
+        0..0x80 => 1,
+        0xc2..0xe0 => 2,
+        0xe0..0xf0 => 3,
+        0xf0..0xf5 => 4,
+        _ => return None,
+    };
+    let letter = str::from_utf8(text.get(..length)?).ok()?.chars().next()?;
+    is_unseen(letter).then_some(length)
+}
+
 /// Up to four bytes, and how many they are.
 type Decoded = [u8; 5];
 
@@ -164,8 +229,15 @@ fn escape(text: &[u8]) -> Option<(Decoded, usize)> {
     }
 }
 
-/// What stands after `\u`; a character beyond sixteen bits is written as a pair.
+/// What stands after `\u`; a character beyond sixteen bits is written as a pair, and in what is
+/// shown to people between braces.
 fn unicode(text: &[u8]) -> Option<(Decoded, usize)> {
+    if let [b'{', digits @ ..] = text {
+        let length = digits.iter().take(7).position(|byte| *byte == b'}')?;
+        let code = digits.get(..length).filter(|digits| !digits.is_empty())?;
+        let code = code.iter().try_fold(0, |code, byte| Some(code << 4 | digit(*byte)?))?;
+        return Some((utf8(code)?, length + 4));
+    }
     let high = four(text)?;
     let (code, length) = match (high, text.get(4..).and_then(|rest| rest.strip_prefix(b"\\u"))) {
         (0xd800..0xdc00, Some(rest)) => {
@@ -174,10 +246,14 @@ fn unicode(text: &[u8]) -> Option<(Decoded, usize)> {
         }
         _ => (high, 6),
     };
+    Some((utf8(code)?, length))
+}
+
+fn utf8(code: u32) -> Option<Decoded> {
     let mut decoded = [0; 4];
     let count = u8::try_from(char::from_u32(code)?.encode_utf8(&mut decoded).len()).ok()?;
     let [a, b, c, d] = decoded;
-    Some(([a, b, c, d, count], length))
+    Some([a, b, c, d, count])
 }
 
 fn four(text: &[u8]) -> Option<u32> {

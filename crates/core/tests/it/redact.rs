@@ -9,6 +9,23 @@ use percent_encoding::{CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use toolcrib_core::{Content, ErrorKind, Part, Redactor, Reference, Secret, Secrets, ToolError};
+use toolcrib_json::unseen::exact;
+
+/// Letters that part a secret for whoever compares bytes alone.
+const UNSEEN: [char; 12] = [
+    '\u{200b}',
+    '\u{200d}',
+    '\u{ad}',
+    '\u{202e}',
+    '\u{2066}',
+    '\u{feff}',
+    '\u{fe0f}',
+    '\u{e0041}',
+    '\u{3164}',
+    '\u{2800}',
+    '\n',
+    '\u{1b}',
+];
 
 fn redactor(secrets: &[&str]) -> Redactor {
     Redactor::new(secrets.iter().map(|secret| Secret::new(*secret)))
@@ -80,6 +97,30 @@ proptest! {
     }
 
     #[test]
+    fn no_secret_survives_among_letters_that_nobody_sees(
+        // What is an escape itself is another text once it is read back.
+        secret in "[!-$&-Z^-~é日🦀][ -$&-Z^-~é日🦀]{4,30}[!-$&-Z^-~é日🦀]",
+        hidden in prop::collection::vec((any::<prop::sample::Index>(), 0..UNSEEN.len()), 1..6),
+        before in "[a-zß ]{0,8}",
+        after in "[a-zß ]{0,8}",
+    ) {
+        let mut letters: Vec<char> = secret.chars().collect();
+        for (place, letter) in &hidden {
+            letters.insert(1 + place.index(letters.len() - 1), UNSEEN[*letter]);
+        }
+        let parted = String::from_iter(letters);
+        let redactor = redactor(&[&secret]);
+        let shown = exact(&parted).into_owned();
+        for form in forms(&parted).into_iter().chain([shown]) {
+            let text = format!("{before}\n{form}\n{after}");
+            let masked = redactor.text(&text);
+            let is_hex = form == hex(&parted) || form == hex(&parted).to_uppercase();
+            let expected = format!("{before}\n[secret]\n{after}");
+            prop_assert!(is_hex || masked == expected, "{text:?} became {masked:?}");
+        }
+    }
+
+    #[test]
     fn in_base64_only_the_neighbours_stay(
         secret in "[!-~é日][ -~é日]{4,30}[!-~é日]",
         before in "[a-z]{0,7}",
@@ -102,6 +143,20 @@ proptest! {
         let redactor = redactor(&["0123456789abcdefghij"]);
         prop_assert!(matches!(redactor.text(&text), Cow::Borrowed(same) if same == text));
     }
+}
+
+#[test]
+fn what_is_broken_into_lines_is_masked_with_its_line_breaks_and_no_others() {
+    let key = "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhki\nG9w0BAQEFAASCBKcw\n-----END KEY-----";
+    let redactor = redactor(&[key]);
+    for text in [key.to_owned(), key.replace('\n', "\r\n"), key.replace('\n', "")] {
+        assert_eq!(redactor.text(&format!("a\n\n{text}\n\nb")), "a\n\n[secret]\n\nb");
+    }
+    let coded = BASE64_STANDARD_NO_PAD.encode(key);
+    let lines: Vec<&str> =
+        coded.as_bytes().chunks(20).map(|l| str::from_utf8(l).unwrap()).collect();
+    let masked = redactor.text(&format!("a\n{}\n\nb", lines.join("\r\n"))).into_owned();
+    assert_eq!(masked, "a\n[secret]\n\nb");
 }
 
 #[test]
