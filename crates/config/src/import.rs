@@ -5,16 +5,19 @@
 //! Arguments and paths have no references: they are copied as they will run, with a note on each
 //! that looks like a secret.
 
+mod besides;
 pub(crate) mod comments;
 mod form;
 mod names;
 mod relative;
 mod secrets;
 mod server;
+mod variables;
 mod write;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
+use toolcrib_json::repair::{Bounds, Unreadable};
 
 pub use self::form::Form;
 use self::secrets::Secrets;
@@ -48,9 +51,15 @@ pub enum ImportError {
     TooLarge,
     #[error("line {line}, column {column}: this is not JSON: correct the syntax")]
     NotJson { line: usize, column: usize },
+    /// Nothing says which of the two is meant.
+    #[error(
+        "line {line}, column {column}: the key `{key}` stands twice in one object with different \
+         values: write it once"
+    )]
+    Twice { key: String, line: usize, column: usize },
     #[error(
         "there are no servers in it: they are looked for under `mcpServers`, `servers`, \
-         `mcp.servers` and `context_servers`, or at the top beside `tool_assignment`"
+         `mcp.servers`, `context_servers` and `mcp`, or at the top beside `tool_assignment`"
     )]
     NoServers,
     #[error("there are more than {0} servers in it: split the file")]
@@ -67,10 +76,7 @@ pub fn import(text: &str, form: Option<Form>) -> Result<Imported, ImportError> {
         return Err(ImportError::TooLarge);
     }
     let plain = comments::without(text.trim_start_matches('\u{feff}'));
-    let whole: Value = serde_json::from_str(&plain).map_err(|error| {
-        // The column counts bytes, and an editor shows characters; the line tells enough.
-        ImportError::NotJson { line: error.line().max(1), column: error.column().max(1) }
-    })?;
+    let whole = read(&plain)?;
     let none = Map::new();
     let whole = whole.as_object().unwrap_or(&none);
     let found = form::find(whole, form).ok_or(ImportError::NoServers)?;
@@ -88,9 +94,12 @@ pub fn import(text: &str, form: Option<Form>) -> Result<Imported, ImportError> {
         let id = ids.legal(name);
         notes.source = Some(id.clone());
         if id != *name {
-            notes.add(format!("it was named `{}`", name.escape_debug()));
+            notes.add(format!("it was named `{}`", names::shown(name)));
         }
         let Some(mut source) = server::read(id, server, &mut secrets, &mut notes) else { continue };
+        if let Some(key) = form::switched_off(whole, name) {
+            source.turn_off(format!("`{key}` has it switched off"), &mut notes);
+        }
         if found.form == Form::MasArena || found.assign.is_some() {
             // The assignment names the tools as the servers do.
             source.prefix = Some(String::new());
@@ -102,6 +111,24 @@ pub fn import(text: &str, form: Option<Form>) -> Result<Imported, ImportError> {
     found.others.iter().for_each(|key| notes.add(format!("`{}` is not taken", names::shown(key))));
     let toml = write::file(found.form, &sources, &assign.unwrap_or_default(), &notes.list);
     Ok(Imported { toml, form: found.form, notes: notes.list })
+}
+
+/// One document in which no key stands for two values.
+fn read(plain: &str) -> Result<Value, ImportError> {
+    // The column counts bytes, and an editor shows characters; the line tells enough.
+    let not_json = |line: usize, column: usize| ImportError::NotJson {
+        line: line.max(1),
+        column: column.max(1),
+    };
+    let usual = |error: serde_json::Error| not_json(error.line(), error.column());
+    let bounds = Bounds { bytes: LARGEST_FILE, ..Bounds::default() };
+    bounds.read_strict(plain).map_err(|refused| match refused {
+        Unreadable::Duplicate { key, line, column } => ImportError::Twice { key, line, column },
+        Unreadable::TooDeep { line, column, .. } | Unreadable::TooMany { line, column, .. } => {
+            not_json(line, column)
+        }
+        _ => serde_json::from_str::<Value>(plain).err().map_or_else(|| not_json(1, 1), usual),
+    })
 }
 
 /// Collects notes while one source after the other is read.

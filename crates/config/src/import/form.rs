@@ -15,6 +15,8 @@ pub enum Form {
     VsCode,
     /// `context_servers` of Zed.
     Zed,
+    /// `mcp` of opencode.
+    OpenCode,
     /// Servers at the top, and who may use which of their tools in `tool_assignment`.
     MasArena,
 }
@@ -27,7 +29,7 @@ pub(super) struct Found<'v> {
     pub(super) inputs: &'v [Value],
     pub(super) assign: Option<&'v Value>,
     /// Keys that are not understood.
-    pub(super) others: Vec<&'v str>,
+    pub(super) others: Vec<String>,
 }
 
 impl Form {
@@ -36,6 +38,7 @@ impl Form {
             Self::McpServers => "mcpServers",
             Self::VsCode => "VS Code",
             Self::Zed => "Zed",
+            Self::OpenCode => "opencode",
             Self::MasArena => "MAS-Arena",
         }
     }
@@ -46,6 +49,7 @@ impl Form {
             Self::McpServers => &[&["mcpServers"], &["mcp", "mcpServers"]],
             Self::VsCode => &[&["servers"], &["mcp", "servers"], &["mcp.servers"]],
             Self::Zed => &[&["context_servers"]],
+            Self::OpenCode => &[&["mcp"]],
             Self::MasArena => &[&[]],
         }
     }
@@ -53,42 +57,93 @@ impl Form {
 
 /// The servers of a file; `None` if there are none.
 pub(super) fn find(whole: &Map<String, Value>, form: Option<Form>) -> Option<Found<'_>> {
-    let all = [Form::McpServers, Form::VsCode, Form::Zed];
     if let Some(form) = form.filter(|form| *form != Form::MasArena) {
         return under(whole, form);
     }
-    let named = all.into_iter().filter(|_| form.is_none()).find_map(|form| under(whole, form));
+    let named = NAMED.into_iter().filter(|_| form.is_none()).find_map(|form| under(whole, form));
     named.or_else(|| top(whole))
 }
 
+/// The forms that say by a name of their own where servers are.
+const NAMED: [Form; 4] = [Form::McpServers, Form::VsCode, Form::Zed, Form::OpenCode];
+
 fn under(whole: &Map<String, Value>, form: Form) -> Option<Found<'_>> {
     form.places().iter().find_map(|place| {
-        let mut beside = whole;
-        let mut holder = Some(whole);
-        for key in *place {
-            beside = holder?;
-            holder = beside.get(*key)?.as_object();
-        }
+        let (beside, holder) = at(whole, form, place)?;
         let inputs = beside.get("inputs").and_then(Value::as_array);
         // A file of settings holds a hundred other things, which are no business of ours.
-        let is_settings = form == Form::Zed || place.len() > 1;
+        let is_settings = matches!(form, Form::Zed | Form::OpenCode) || place.len() > 1;
         let known = ["inputs", "$schema", "tool_assignment"];
         let is_other = |key: &&str| !place.contains(key) && !known.contains(key);
-        let others = beside.keys().map(String::as_str).filter(is_other);
+        let mut others: Vec<String> = if is_settings {
+            Vec::new()
+        } else {
+            beside.keys().map(String::as_str).filter(is_other).map(str::to_owned).collect()
+        };
+        let more = elsewhere(whole, holder).filter(|other| !others.contains(other));
+        let more: Vec<_> = more.collect();
+        others.extend(more);
         Some(Found {
             form,
-            servers: holder?,
+            servers: holder,
             inputs: inputs.map_or(&[], Vec::as_slice),
             assign: whole.get("tool_assignment"),
-            others: if is_settings { Vec::new() } else { others.collect() },
+            others,
         })
     })
 }
 
+/// The servers of a form at one of its places, and what holds them.
+fn at<'v>(
+    whole: &'v Map<String, Value>,
+    form: Form,
+    place: &[&str],
+) -> Option<(&'v Map<String, Value>, &'v Map<String, Value>)> {
+    let (mut beside, mut holder) = (whole, whole);
+    for key in place {
+        beside = holder;
+        holder = beside.get(*key)?.as_object()?;
+    }
+    // Others have settings of another sort under that name.
+    let is_one = form != Form::OpenCode || holder.values().any(is_server);
+    is_one.then_some((beside, holder))
+}
+
+/// Where the file has servers of other forms beside these.
+fn elsewhere<'v>(
+    whole: &'v Map<String, Value>,
+    servers: &'v Map<String, Value>,
+) -> impl Iterator<Item = String> + use<'v> {
+    let places = NAMED.into_iter().flat_map(|form| form.places().iter().map(move |at| (form, *at)));
+    places.filter_map(move |(form, place)| {
+        let (_, found) = at(whole, form, place)?;
+        let is_other = !std::ptr::eq(found, servers) && found.values().any(is_server);
+        is_other.then(|| place.join("."))
+    })
+}
+
+fn is_server(value: &Value) -> bool {
+    ["command", "url", "serverUrl", "httpUrl", "transport"]
+        .iter()
+        .any(|key| value.get(key).is_some())
+}
+
+/// The list of a file by which a server of it is not used, if there is one.
+pub(super) fn switched_off(whole: &Map<String, Value>, server: &str) -> Option<&'static str> {
+    let has = |list: &Value| list.as_array().is_some_and(|all| all.iter().any(|one| one == server));
+    let mcp = |key: &str| whole.get("mcp").and_then(|mcp| mcp.get(key));
+    let off = ["disabledMcpServers", "disabledMcpjsonServers"].into_iter();
+    let mut off = off.filter(|key| whole.get(*key).is_some_and(has));
+    let is_excluded = || mcp("excluded").is_some_and(has).then_some("mcp.excluded");
+    let is_left_out = || {
+        let allowed = mcp("allowed").filter(|list| list.is_array())?;
+        (!has(allowed)).then_some("mcp.allowed")
+    };
+    off.next().or_else(is_excluded).or_else(is_left_out)
+}
+
 /// Servers at the top of the file.
 fn top(whole: &Map<String, Value>) -> Option<Found<'_>> {
-    let is_server =
-        |value: &Value| ["command", "url", "transport"].iter().any(|key| value.get(key).is_some());
     let assign = whole.get("tool_assignment");
     let has_servers = whole.values().any(is_server);
     (assign.is_some() || has_servers).then(|| Found {

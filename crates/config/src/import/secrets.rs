@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Notes, names};
+use super::{Notes, names, variables};
 use crate::suspicion;
 
 /// Headers that hold no secret.
@@ -94,10 +94,50 @@ impl<'v> Secrets<'v> {
                 }
             };
         }
+        let named = variables::all(value);
+        let is_sure = named.iter().all(|named| named.is_sure);
+        if !named.is_empty() && is_sure {
+            return self.otherwise_named(asked, &named, is_secret, notes);
+        }
         if is_secret {
             return self.refer(asked, notes);
         }
+        if let Some(variable) = named.first().and_then(|named| value.get(named.range.clone())) {
+            notes.add(format!(
+                "`{}` in `{}` is handed over as it stands: write `${{env:NAME}}` if the other program \
+                 fills it in",
+                names::shown(variable),
+                names::shown(asked.name)
+            ));
+        }
         value.to_owned()
+    }
+
+    /// The references of other programs that have another form.
+    fn otherwise_named(
+        &mut self,
+        asked: Asked<'_>,
+        named: &[variables::Named<'_>],
+        is_secret: bool,
+        notes: &mut Notes,
+    ) -> String {
+        let (mut text, mut done) = (String::new(), 0);
+        for named in named {
+            let before = asked.value.get(done..named.range.start).unwrap_or_default();
+            if hides(before, is_secret) {
+                notes.add("a secret stands beside a reference");
+                return self.refer(asked, notes);
+            }
+            notes.export(named.name, "the file refers to it");
+            text.extend([before, "${env:", named.name, "}"]);
+            done = named.range.end;
+        }
+        let rest = asked.value.get(done..).unwrap_or_default();
+        if hides(rest, is_secret) {
+            notes.add("a secret stands beside a reference");
+            return self.refer(asked, notes);
+        }
+        text + rest
     }
 
     /// A reference in the place of a value, which goes nowhere.

@@ -3,8 +3,9 @@
 use serde_json::{Map, Value};
 use url::Url;
 
+use super::besides::others;
 use super::secrets::Secrets;
-use super::{Notes, names, relative};
+use super::{Notes, names, relative, variables};
 use crate::suspicion;
 
 /// A source in the making.
@@ -34,29 +35,8 @@ pub(super) enum Way {
     Url(String),
 }
 
-/// Keys that have their own place below, or that say nothing which is not known already.
-const KNOWN: [&str; 20] = [
-    "args",
-    "command",
-    "cwd",
-    "description",
-    "disabled",
-    "disabledTools",
-    "enabled",
-    "env",
-    "excludeTools",
-    "headers",
-    "httpUrl",
-    "includeTools",
-    "name",
-    "path",
-    "serverUrl",
-    "source",
-    "transport",
-    "transportType",
-    "type",
-    "url",
-];
+/// Where an address stands.
+const ADDRESSES: [&str; 3] = ["url", "serverUrl", "httpUrl"];
 
 /// Parts of an address that open it for whoever has them, besides those that say so.
 const SIGNS: [&str; 4] = ["sig", "signature", "code", "access"];
@@ -72,15 +52,13 @@ pub(super) fn read(
         notes.add("this is no server, and is not taken");
         return None;
     };
-    let flag = |key: &str| server.get(key).and_then(Value::as_bool);
-    let is_off = flag("disabled") == Some(true) || flag("enabled") == Some(false);
-    let mut source = Source { id, is_enabled: !is_off, ..Source::default() };
+    let mut source = Source { id, is_enabled: true, ..Source::default() };
+    source.switches(server, notes);
     // An older form of Zed holds all that belongs to the program within `command`.
     let program = server.get("command").and_then(Value::as_object).unwrap_or(server);
-    let command = server.get("command").and_then(Value::as_str);
-    let command = command.or_else(|| program.get("path").and_then(Value::as_str));
-    let url = ["url", "serverUrl", "httpUrl"].iter().find_map(|key| server.get(*key)?.as_str());
-    match (command.filter(|command| !command.is_empty()), url) {
+    let command = source.command(server, program, notes);
+    let url = source.url(server, notes);
+    match (command, url) {
         (Some(command), None) => source.program(command, program, secrets, notes),
         (None, Some(url)) => source.address(url, server, secrets, notes),
         (Some(command), Some(_)) => {
@@ -92,33 +70,92 @@ pub(super) fn read(
             return None;
         }
     }
-    source.tools(server);
+    source.tools(server, notes);
+    source.way(server, notes);
+    source.misplaced(server, program, notes);
     others(server, notes);
     Some(source)
 }
 
 impl Source {
+    /// The program and what stands behind it in a list; `None`: there is none.
+    fn command(
+        &mut self,
+        server: &Map<String, Value>,
+        program: &Map<String, Value>,
+        notes: &mut Notes,
+    ) -> Option<Vec<String>> {
+        let mut words = Vec::new();
+        let path = program.get("path");
+        match server.get("command") {
+            None | Some(Value::Null | Value::Object(_)) => match path {
+                Some(Value::String(path)) => words.push(path.clone()),
+                None | Some(Value::Null) => {}
+                Some(_) => notes.add("`path` is no text, and is not taken"),
+            },
+            Some(Value::String(command)) => words.push(command.clone()),
+            Some(Value::Array(list)) => self.words(list, &mut words, notes),
+            Some(_) => notes.add("`command` is neither a text nor a list, and is not taken"),
+        }
+        if !words.is_empty()
+            && path.is_some()
+            && server.get("command").is_some_and(|it| !it.is_object())
+        {
+            notes.add("`path` is not taken beside `command`");
+        }
+        Some(words).filter(|words| words.first().is_some_and(|command| !command.is_empty()))
+    }
+
+    fn words(&mut self, list: &[Value], words: &mut Vec<String>, notes: &mut Notes) {
+        for argument in list {
+            match word(argument) {
+                Some(word) => words.push(word),
+                None => self.turn_off("an argument that is no text is left out", notes),
+            }
+        }
+    }
+
+    /// The first address that is one.
+    fn url<'v>(&mut self, server: &'v Map<String, Value>, notes: &mut Notes) -> Option<&'v str> {
+        let mut found = None;
+        for key in ADDRESSES {
+            match server.get(key) {
+                None | Some(Value::Null) => {}
+                Some(Value::String(_)) if found.is_some() => {
+                    self.turn_off(format!("`{key}` is a second address, and is not taken"), notes);
+                }
+                Some(Value::String(text)) => found = Some(text.as_str()),
+                Some(_) => self.turn_off(format!("`{key}` is no text, and is not taken"), notes),
+            }
+        }
+        found
+    }
+
     fn program(
         &mut self,
-        command: &str,
+        mut argv: Vec<String>,
         program: &Map<String, Value>,
         secrets: &mut Secrets<'_>,
         notes: &mut Notes,
     ) {
-        let mut argv = vec![command.to_owned()];
-        let arguments = program.get("args").and_then(Value::as_array);
-        for argument in arguments.into_iter().flatten() {
-            match word(argument) {
-                Some(word) => argv.push(word),
-                None => self.turn_off("an argument that is no text is left out", notes),
+        match program.get("args") {
+            None | Some(Value::Null) => {}
+            Some(Value::Array(list)) => self.words(list, &mut argv, notes),
+            Some(Value::String(text)) if text.is_empty() => {}
+            Some(Value::String(text)) => {
+                argv.push(text.clone());
+                self.turn_off("`args` is one text: make a list of its words", notes);
             }
+            Some(_) => self.turn_off("`args` is no list, and is not taken", notes),
         }
         let original = argv.clone();
         for (index, word) in argv.iter_mut().enumerate() {
             let before = index.checked_sub(1).and_then(|before| original.get(before));
             self.argument(index, before.map_or("", String::as_str), word, notes);
         }
-        if command.contains(char::is_whitespace) && argv.len() == 1 {
+        let is_split =
+            argv.len() > 1 || !argv.iter().any(|word| word.contains(char::is_whitespace));
+        if !is_split {
             notes.add("the command holds blanks and no shell splits it: make a list of its words");
         }
         let mut here =
@@ -126,13 +163,19 @@ impl Source {
         let mut reason =
             here.next().map(|(index, word)| format!("argument {index} (`{}`)", names::shown(word)));
         self.way = Way::Command { argv, original };
-        let env = program.get("env").and_then(Value::as_object);
+        let env = ["env", "environment"].into_iter();
+        let env: Vec<_> = env.filter_map(|key| self.members(program, key, notes)).collect();
         for (name, value) in env.into_iter().flatten() {
+            if self.env.iter().any(|(known, _)| known == name) {
+                self.turn_off(
+                    format!("`{}` stands in `env` and `environment`", names::shown(name)),
+                    notes,
+                );
+                continue;
+            }
             let Some(value) = word(value).filter(|value| !value.contains('\0')) else {
-                notes.add(format!(
-                    "the variable `{}` is not taken: it is no text",
-                    names::shown(name)
-                ));
+                let shown = names::shown(name);
+                self.turn_off(format!("the variable `{shown}` is not taken: it is no text"), notes);
                 continue;
             };
             if name.is_empty() || name.contains(['=', '\0']) {
@@ -151,9 +194,13 @@ impl Source {
     /// Where it runs. `reason`: what means something in the folder of the other program alone; it
     /// most likely lies beside that program's file, and not in an empty folder.
     fn folder(&mut self, program: &Map<String, Value>, reason: Option<String>, notes: &mut Notes) {
-        let cwd = program.get("cwd").and_then(Value::as_str).filter(|cwd| !cwd.is_empty());
+        let cwd = match program.get("cwd") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(cwd)) => Some(cwd.as_str()).filter(|cwd| !cwd.is_empty()),
+            Some(_) => return self.turn_off("`cwd` is no text, and is not taken: set it", notes),
+        };
         if let Some(cwd) = cwd {
-            if cwd.contains("${") || cwd.contains('\0') {
+            if cwd.contains("${") || variables::any(cwd) || cwd.contains('\0') {
                 self.turn_off("its folder is known to the other program alone: set `cwd`", notes);
             } else {
                 self.cwd = Some(cwd.to_owned());
@@ -176,6 +223,12 @@ impl Source {
             );
             self.turn_off(text, notes);
             *word = word.replace("${env:", "${").replace("${file:", "${");
+        } else if let Some(variable) = variables::first(word) {
+            notes.add(format!(
+                "argument {index} holds `{}`, which is handed over as it stands: write its value if \
+                 the other program fills it in",
+                names::shown(variable)
+            ));
         }
         if word.contains('\0') {
             self.turn_off(format!("argument {index} held a zero byte"), notes);
@@ -197,7 +250,10 @@ impl Source {
         notes: &mut Notes,
     ) {
         let url = Url::parse(text).ok().filter(|url| {
-            ["http", "https"].contains(&url.scheme()) && url.has_host() && !text.contains("${")
+            ["http", "https"].contains(&url.scheme())
+                && url.has_host()
+                && !text.contains("${")
+                && !variables::any(text)
         });
         let Some(mut url) = url else {
             self.turn_off("its address cannot be taken as it is: set `url`", notes);
@@ -230,19 +286,16 @@ impl Source {
         } else {
             self.way = Way::Url(url.into());
         }
-        let kind = ["type", "transport", "transportType"].iter().find_map(|key| server.get(*key));
-        if kind.is_some_and(|kind| kind == "sse") {
-            notes.add("it speaks the older SSE transport: ask for its streamable HTTP address");
-        }
         let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-        let headers = server.get("headers").and_then(Value::as_object);
+        let headers = self.members(server, "headers", notes);
         for (name, value) in headers.into_iter().flatten() {
             let value = value.as_str().filter(|value| !value.chars().any(char::is_control));
             let Some(value) = value.filter(|_| !name.is_empty() && name.bytes().all(letter)) else {
-                notes.add(format!(
-                    "the header `{}` is not legal, and is not taken",
-                    names::shown(name)
-                ));
+                let shown = names::shown(name);
+                self.turn_off(
+                    format!("the header `{shown}` is not legal, and is not taken"),
+                    notes,
+                );
                 continue;
             };
             let value = secrets.header(&self.id, name, value, notes);
@@ -250,47 +303,11 @@ impl Source {
         }
     }
 
-    /// Which tools are wanted.
-    fn tools(&mut self, server: &Map<String, Value>) {
-        let names = |key: &str| -> Vec<String> {
-            let list = server.get(key).and_then(Value::as_array);
-            let names = list.into_iter().flatten().filter_map(Value::as_str);
-            let is_legal = |name: &&str| toolcrib_core::ToolName::new(name).is_ok();
-            names.filter(is_legal).map(str::to_owned).collect()
-        };
-        self.include = names("includeTools");
-        self.exclude = [names("excludeTools"), names("disabledTools")].concat();
-    }
-
     /// The source is kept, and not used before a person looked at it.
-    fn turn_off(&mut self, text: impl Into<String>, notes: &mut Notes) {
+    pub(super) fn turn_off(&mut self, text: impl Into<String>, notes: &mut Notes) {
         self.is_enabled = false;
         notes.add(format!("{}; then set `enabled = true`", text.into()));
     }
-}
-
-/// Keys that have no place in the new file.
-fn others(server: &Map<String, Value>, notes: &mut Notes) {
-    for (key, value) in server.iter().filter(|(key, _)| !KNOWN.contains(&key.as_str())) {
-        match (key.as_str(), value) {
-            ("autoApprove" | "alwaysAllow" | "trust", value) if is_nothing(value) => {}
-            ("autoApprove" | "alwaysAllow" | "trust", _) => notes.add(format!(
-                "`{key}` is not taken: what runs without a question is said by `allow`"
-            )),
-            ("timeout", Value::Number(number)) => notes.add(format!(
-                "`timeout = {number}` is not taken, since programs count it differently: set \
-                 `call_timeout`"
-            )),
-            ("envFile", _) => {
-                notes.add("`envFile` is not taken: export what stands in that file");
-            }
-            (key, _) => notes.add(format!("`{}` is not taken", names::shown(key))),
-        }
-    }
-}
-
-fn is_nothing(value: &Value) -> bool {
-    value.is_null() || value == &Value::Bool(false) || value.as_array().is_some_and(Vec::is_empty)
 }
 
 /// Whether an argument looks like a secret by itself, or by the option that it belongs to.

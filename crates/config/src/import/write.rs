@@ -1,6 +1,9 @@
 //! The text of the new file.
 
+use std::borrow::Cow;
 use std::fmt::Write;
+
+use toolcrib_json::unseen::exact;
 
 use super::server::{Source, Way};
 use super::{Form, Note};
@@ -51,7 +54,7 @@ fn remarks(out: &mut String, notes: &[&Note]) {
 fn source(out: &mut String, source: &Source) {
     if let Way::Command { original, .. } = &source.way {
         // Every argument in full: this is what will run.
-        let shown: Vec<_> = original.iter().map(|word| format!("{word:?}")).collect();
+        let shown: Vec<_> = original.iter().map(|word| quoted(word)).collect();
         line(out, &format!("# runs: {}", shown.join(" ")));
     }
     line(out, "[[source]]");
@@ -107,7 +110,7 @@ fn quoted(text: &str) -> String {
         match letter {
             '"' | '\\' => out.extend(['\\', letter]),
             '\'' => out.push(letter),
-            letter if letter.escape_debug().count() > 1 => {
+            letter if matches!(exact(letter.encode_utf8(&mut [0; 4])), Cow::Owned(_)) => {
                 // Writing to a string cannot fail.
                 let _ = write!(out, "\\U{:08X}", u32::from(letter));
             }

@@ -4,7 +4,7 @@ use toolcrib_config::import::{Form, Note};
 use toolcrib_config::{Config, ImportError, Imported, import};
 use toolcrib_core::ToolName;
 
-fn imported(text: &str) -> Imported {
+pub(crate) fn imported(text: &str) -> Imported {
     let imported = import(text, None).unwrap();
     let read = Config::read(&imported.toml, "crib.toml");
     assert_eq!(read.problems, vec![], "{}", imported.toml);
@@ -37,6 +37,7 @@ fn servers_of_claude_desktop_become_sources_without_their_secrets() {
 # `globalShortcut` is not taken
 
 # it was named `GitHub tools`
+# argument 3 holds `$HOME`, which is handed over as it stands: write its value if the other program fills it in
 # GITHUB_TOKEN: the value is not copied: export it under this name
 # runs: "npx" "-y" "@modelcontextprotocol/server-github" "a \"b\" $HOME; rm -rf /"
 [[source]]

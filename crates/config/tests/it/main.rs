@@ -15,6 +15,7 @@ mod examine;
 mod foreign;
 mod front;
 mod import;
+mod import_notes;
 mod limits;
 mod live;
 mod lookups;
