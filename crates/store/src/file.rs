@@ -1,7 +1,7 @@
 //! Opens the file: owned by one process, ours alone to read, of a form that we know.
 
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -43,8 +43,7 @@ pub(crate) struct Owned {
 pub(crate) fn own(path: &Path) -> Result<Owned, StoreError> {
     let path = real(path).map_err(|error| StoreError::file(path, error))?;
     let fault = |error| StoreError::file(&path, error);
-    let mut beside = path.clone().into_os_string();
-    beside.push(".lock");
+    let beside = lock_of(&path);
     let mut private = OpenOptions::new();
     private.read(true).write(true).mode(0o600);
     let lock = private.clone().create(true).truncate(false).open(beside).map_err(fault)?;
@@ -67,6 +66,32 @@ pub(crate) fn own(path: &Path) -> Result<Owned, StoreError> {
         Err(error) => return Err(fault(error)),
     }
     Ok(Owned { path, _lock: lock })
+}
+
+/// Whether the file could be opened here: owned, and of a form that we know. Leaves all as it is, and
+/// makes nothing that stays. One that another process has open is one that can be.
+pub(crate) fn try_out(path: &Path) -> Result<(), StoreError> {
+    let path = real(path).map_err(|error| StoreError::file(path, error))?;
+    let beside = lock_of(&path);
+    let (had_file, had_lock) = (path.exists(), beside.exists());
+    let tried = match own(&path) {
+        Err(StoreError::Owned { .. }) => return Ok(()),
+        Ok(owned) if had_file => waits(&owned.path),
+        owned => owned.map(|_| ()),
+    };
+    for (name, was_there) in [(&path, had_file), (&beside, had_lock)] {
+        if !was_there {
+            // What is not there was not made.
+            let _ = fs::remove_file(name);
+        }
+    }
+    tried
+}
+
+fn lock_of(path: &Path) -> PathBuf {
+    let mut beside = path.to_owned().into_os_string();
+    beside.push(".lock");
+    beside.into()
 }
 
 /// One name for one file, so that two ways to it meet at one lock.
@@ -99,11 +124,42 @@ pub(crate) fn writer(
 
 /// Whether a file is one that will be opened once its disk has room. As it stands, without its log,
 /// for which there is no room.
+///
+/// While there is a log, a file may lack pages that stand in the log alone: the one of a young store
+/// was never brought home, or not to its end. That is no damage, and its first page tells the form.
 pub(crate) fn waits(path: &Path) -> Result<(), StoreError> {
     let mode = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
     let address = format!("file:{}?immutable=1", escaped(path));
     let fault = |error| StoreError::opening(path, error);
-    form(&Connection::open_with_flags(address, mode).map_err(fault)?, path).map(|_| ())
+    match form(&Connection::open_with_flags(address, mode).map_err(fault)?, path) {
+        Err(damaged @ StoreError::Damaged { .. }) if has_log(path) => match first_page(path) {
+            Some([application, found, schema]) => {
+                known(path, (application, found, schema)).map(|_| ())
+            }
+            None => Err(damaged),
+        },
+        formed => formed.map(|_| ()),
+    }
+}
+
+/// Whether something was written that is not in the file itself yet.
+fn has_log(path: &Path) -> bool {
+    let mut log = path.to_owned().into_os_string();
+    log.push("-wal");
+    fs::metadata(log).is_ok_and(|log| log.len() > 0)
+}
+
+/// What the first page of a file of SQLite says: whose it is, its form, and the number of changes of
+/// its tables (<https://www.sqlite.org/fileformat.html>, 1.3). `None`: it is none.
+fn first_page(path: &Path) -> Option<[i64; 3]> {
+    let mut head = [0; 100];
+    File::open(path).ok()?.read_exact(&mut head).ok()?;
+    head.starts_with(b"SQLite format 3\0").then_some(())?;
+    let number = |start: usize| {
+        let four = head.get(start..)?.first_chunk()?;
+        Some(i64::from(i32::from_be_bytes(*four)))
+    };
+    Some([number(68)?, number(60)?, number(40)?])
 }
 
 /// A path as it stands in an address of SQLite.
@@ -136,9 +192,14 @@ fn form(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
     };
     let (application, found, schema) =
         (number("application_id")?, number("user_version")?, number("schema_version")?);
+    known(path, (application, found, schema))
+}
+
+/// The same of the numbers of a file.
+fn known(path: &Path, numbers: (i64, i64, i64)) -> Result<i64, StoreError> {
     let path = path.to_owned();
     let known = i64::try_from(STEPS.len()).unwrap_or(i64::MAX);
-    match (application, found, schema) {
+    match numbers {
         (0, 0, 0) => Ok(0),
         (APPLICATION, found, _) if found > known => Err(StoreError::Newer { path, found, known }),
         (APPLICATION, found, _) if found > 0 => Ok(found),

@@ -65,6 +65,12 @@ impl Store {
         Ok(Self(Arc::new(Inner { readers, writer, options, reading, keeping, told })))
     }
 
+    /// Fails as [`Store::open`] would fail of this file, and leaves all as it is. One that another
+    /// process has open is one that can be.
+    pub fn try_out(path: &Path) -> Result<(), StoreError> {
+        file::try_out(path)
+    }
+
     /// The calls of a caller, newest first, after `after`; at most 500, and one at the least.
     pub async fn calls(
         &self,

@@ -80,6 +80,13 @@ impl Disk {
         }
     }
 
+    /// Takes all room but this.
+    fn leave(&self, kibibytes: u64) {
+        self.fill();
+        let file = File::options().write(true).open(self.path.join("filler")).unwrap();
+        file.set_len(file.metadata().unwrap().len().saturating_sub(kibibytes << 10)).unwrap();
+    }
+
     fn make_room(&self) {
         std::fs::remove_file(self.path.join("filler")).unwrap();
     }
@@ -209,4 +216,28 @@ fn a_store_that_cannot_be_opened_on_a_full_disk_is_opened_once_there_is_room() {
     disk.fill();
     let told = disk.refused(&folder);
     assert!(told.contains("was written by a newer release (its form is 9"), "{told}");
+}
+
+/// Of a young store nothing is in the file itself: its disk may have been full at any of its first
+/// pages, and its process gone at any of them.
+#[test]
+fn a_young_store_whose_disk_was_full_from_the_start_is_no_damage() {
+    let mut folder = folder(STORE);
+    let Some(disk) = Disk::of(&folder) else { return };
+    for room in [0, 8, 40, 64, 96, 128, 160, 200, 240] {
+        disk.leave(room);
+        let serving = disk.serve(folder);
+        // It starts with little room and with none, and after it was killed.
+        disk.fill();
+        let serving = again(&disk, serving);
+        assert_eq!(readiness(&serving), (503, json!("unrecorded")), "{room}");
+        let serving = again(&disk, serving);
+        disk.make_room();
+        assert!(eventually(|| readiness(&serving) == (200, json!("ready"))), "{room}");
+        assert!(acts(&serving), "{room}");
+        folder = ended(serving);
+        for file in ["crib.db", "crib.db-wal", "crib.db-shm"] {
+            let _ = std::fs::remove_file(disk.path.join(file));
+        }
+    }
 }
