@@ -97,6 +97,10 @@ impl Issuer {
     /// What a token says, if a key of this issuer has signed it.
     pub(crate) async fn verify(&self, token: &Token<'_>) -> Result<Verified, Refusal> {
         let keys = self.keys_for(token).await.ok_or(Refusal::Unavailable)?;
+        if !keys.has(token) && self.trouble().is_some() {
+            // The issuer may have a newer key, and nobody can ask it now.
+            return Err(Refusal::Unavailable);
+        }
         if !keys.verifies(token) {
             return Err(Refusal::Rejected("its signature is not right"));
         }

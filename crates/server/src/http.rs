@@ -30,6 +30,7 @@ mod routes;
 mod running;
 mod schemas;
 mod seen;
+mod spare;
 mod stall;
 mod table;
 pub(crate) mod tls;

@@ -85,6 +85,23 @@ async fn keys_outlive_their_issuer_for_a_day_and_no_longer() {
 }
 
 #[tokio::test]
+async fn of_a_key_that_nobody_can_ask_for_nobody_says_that_it_is_wrong() {
+    let peer = Peer::start().unwrap();
+    let issuer = Issuer::new(settings(&peer));
+    peer.publish(json!({ "keys": [] }));
+    issuer.warm().await;
+    let text = token(&peer, "ES256", "p256");
+    assert_eq!(verified(&issuer, &text).await, WRONG);
+    peer.be_down(true);
+    age(&issuer, Duration::from_secs(31));
+    assert_eq!(verified(&issuer, &text).await, Err(Refusal::Unavailable));
+    peer.be_down(false);
+    peer.publish_all();
+    age(&issuer, Duration::from_secs(31));
+    assert!(verified(&issuer, &text).await.is_ok());
+}
+
+#[tokio::test]
 async fn whoever_waits_for_keys_waits_for_one_request() {
     let peer = Peer::start().unwrap();
     let issuer = Issuer::new(settings(&peer));

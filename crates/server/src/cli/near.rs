@@ -20,7 +20,7 @@ use toolcrib::store::Store;
 use super::arguments::Global;
 use crate::config::alive::Named;
 use crate::config::doors;
-use crate::config::keys::{self, Key};
+use crate::config::keys::{self, Found, Key};
 use crate::http::accept::{self, Door};
 use crate::http::house::House;
 use crate::http::keys::Guard;
@@ -63,7 +63,8 @@ impl Near {
         let token = Secret::new(keys::random());
         let guard = Guard::new(&global.scopes, false);
         let file = doors::name(address.port(), &token)?;
-        guard.take(&[Key { name: LOCAL.to_owned(), token }]);
+        let keys = vec![Key { name: LOCAL.to_owned(), token }];
+        guard.take(&Found { keys, problems: Vec::new(), is_partial: false });
         let Inside { live, bounds, store, telemetry } = inside;
         let names = Names::new(address, &[]);
         let house = Arc::new(House::new(live, (names, guard), bounds, store, telemetry));

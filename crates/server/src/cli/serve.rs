@@ -4,7 +4,7 @@ mod follow;
 mod listening;
 mod place;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -24,7 +24,8 @@ use super::End;
 use super::arguments::{ClientName, Global, ServeWords};
 use super::output::Output;
 use super::room::{LAST_MOMENT, limits, rules};
-use crate::config::{self, keys};
+use crate::config;
+use crate::config::keys::{self, Held};
 use crate::http::accept::{self, Door, most_connections};
 use crate::http::house::House;
 use crate::http::keys::Guard;
@@ -56,7 +57,7 @@ pub(super) fn serve(global: &Global, output: &Output, words: &ServeWords) -> Res
     let guard = Guard::new(&global.scopes, words.insecure_local);
     guard.admit(front.access.clone());
     let hosts = [words.host.as_slice(), front.hosts.as_slice()].concat();
-    let folder = tokens(words, &guard, output)?;
+    let keys = tokens(words, &guard, output)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let sources = Arc::new(sources::ours());
     let store = place::kept(&file).map_err(beside)?;
@@ -88,7 +89,7 @@ pub(super) fn serve(global: &Global, output: &Output, words: &ServeWords) -> Res
         let per_peer = file.checked.bounds.connections_per_peer;
         let peers = Arc::new(Peers::new(per_peer, most));
         let door = Door { listener, most, peers, proxies, tls };
-        run(door, house, &mut workers, follow::Outside { file, folder }, output).await
+        run(door, house, &mut workers, follow::Outside { file, keys }, output).await
     });
     runtime.block_on(stop(&sources, store.as_ref()));
     drop(workers);
@@ -149,7 +150,7 @@ async fn run(
 }
 
 /// Makes the token of the first start, and takes all there are. `None`: nobody needs one.
-fn tokens(words: &ServeWords, guard: &Guard, output: &Output) -> Result<Option<PathBuf>> {
+fn tokens(words: &ServeWords, guard: &Guard, output: &Output) -> Result<Option<Held>> {
     let folder = match keys::folder() {
         Err(_) if words.insecure_local => return Ok(None),
         folder => folder?,
@@ -159,10 +160,18 @@ fn tokens(words: &ServeWords, guard: &Guard, output: &Output) -> Result<Option<P
     } else if !folder.exists() {
         return Ok(None);
     }
-    let (known, problems) = keys::all(&folder);
-    output.warn(&problems);
-    guard.take(&known);
-    Ok(Some(folder))
+    let mut held = Held::new(&folder);
+    let found = held.look();
+    output.warn(&found.problems);
+    guard.take(&found);
+    Ok(Some(held))
+}
+
+/// The pin file beside a configuration, if there is one.
+fn pins(file: &Path) -> Result<Option<Lock>> {
+    let lock = file.with_file_name(super::room::LOCK);
+    let pins = config::file_if_any(&lock)?.map(|text| Lock::parse(&text)).transpose();
+    pins.with_context(|| format!("cannot use `{}`", lock.display()))
 }
 
 pub(super) fn means(
@@ -171,9 +180,7 @@ pub(super) fn means(
     sources: &Arc<Sources>,
     store: Option<&Store>,
 ) -> Result<Means> {
-    let lock = file.with_file_name(super::room::LOCK);
-    let pins = config::file_if_any(&lock)?.map(|text| Lock::parse(&text)).transpose();
-    let pins = pins.with_context(|| format!("cannot use `{}`", lock.display()))?;
+    let pins = pins(file)?;
     let rules = global.policy.as_deref().map(rules).transpose()?;
     let profile = global.profile.clone();
     let global = global.clone();

@@ -1,5 +1,7 @@
 //! Tokens on disk: one file for each caller, for its owner's eyes alone.
 
+mod held;
+
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -8,6 +10,8 @@ use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 use toolcrib::Secret;
 use uuid::Uuid;
+
+pub(crate) use held::{Found, Held};
 
 /// The caller that the first start makes a token for: the person at the machine.
 pub(crate) const LOCAL: &str = "local";
@@ -40,28 +44,6 @@ pub(crate) fn token(folder: &Path, name: &str) -> Result<Secret> {
         make(folder, &path).with_context(|| format!("cannot make `{}`", path.display()))?;
     }
     read(&path)
-}
-
-/// All tokens, those that cannot be used left out with the reason.
-pub(crate) fn all(folder: &Path) -> (Vec<Key>, Vec<String>) {
-    let (mut keys, mut problems) = (Vec::new(), Vec::new());
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) => return (keys, vec![format!("cannot read `{}`: {error}", folder.display())]),
-    };
-    for entry in entries.flatten().take(MOST) {
-        let Ok(name) = entry.file_name().into_string() else { continue };
-        // What is being made is no token yet.
-        if name.starts_with('.') {
-            continue;
-        }
-        match read(&entry.path()) {
-            Ok(token) => keys.push(Key { name, token }),
-            Err(error) => problems.push(format!("{error:#}")),
-        }
-    }
-    keys.sort_by(|one, other| one.name.cmp(&other.name));
-    (keys, problems)
 }
 
 fn read(path: &Path) -> Result<Secret> {

@@ -17,6 +17,7 @@ use toolcrib::egress::Target;
 use super::house::House;
 use super::peers::{Comes, Held, Peers};
 use super::porch::Why;
+use super::spare::Spare;
 use super::workers::Workers;
 use super::{connection, porch};
 
@@ -30,12 +31,17 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// Listens with a longer queue than the 128 that the library asks for.
 pub(crate) fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    bound(address)?.listen(QUEUE)
+}
+
+/// A socket that has this address, and to which nobody can connect yet.
+pub(crate) fn bound(address: SocketAddr) -> std::io::Result<TcpSocket> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
     // There it would let another program listen beside this one.
     #[cfg(not(windows))]
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
-    socket.listen(QUEUE)
+    Ok(socket)
 }
 
 /// A listener and its bounds.
@@ -74,6 +80,27 @@ impl Door {
         }
     }
 
+    /// Waits until there may be room again; gives how long the next wait is. One who came and was not
+    /// taken yet is told, by the descriptor that is kept back for this.
+    async fn rests(
+        &self,
+        spare: &mut Spare,
+        (spot, connections): (OwnedSemaphorePermit, &TaskTracker),
+        pause: Duration,
+    ) -> Duration {
+        let tells_one = spare.give();
+        if tells_one
+            && let Ok(Ok((stream, peer))) = timeout(FIRST_PAUSE, self.listener.accept()).await
+            && self.admits(peer)
+        {
+            let places = (spot, Held::uncounted());
+            connections.spawn(porch::turn_away(stream, self.tls.clone(), Why::Full, places));
+        }
+        sleep(pause).await;
+        spare.keep(&self.listener);
+        if tells_one { FIRST_PAUSE } else { (pause * 2).min(LONGEST_PAUSE) }
+    }
+
     fn admits(&self, peer: SocketAddr) -> bool {
         let address = peer.ip().to_canonical();
         let is_proxy = |proxy: &Target| proxy.contains(address, peer.port());
@@ -110,6 +137,7 @@ pub(crate) async fn serve(
     let porch = Arc::new(Semaphore::new((door.most / 16).clamp(1, porch::MOST)));
     let (mut greeter, connections) = (porch::Greeter::new(), TaskTracker::new());
     let mut pause = FIRST_PAUSE;
+    let (mut spare, mut is_told) = (Spare::of(&door.listener), false);
     loop {
         let next = async {
             // Nobody closes the semaphore.
@@ -125,7 +153,8 @@ pub(crate) async fn serve(
         match accepted {
             Ok((_, peer)) if !door.admits(peer) => {}
             Ok((stream, peer)) => {
-                pause = FIRST_PAUSE;
+                (pause, is_told) = (FIRST_PAUSE, false);
+                spare.keep(&door.listener);
                 let tls = door.tls.clone();
                 let places = match door.enters(&room, peer) {
                     Ok(places) => places,
@@ -155,15 +184,15 @@ pub(crate) async fn serve(
             Err(error) => {
                 house.turned_away(Why::Full);
                 // No file is left, say: to try at once would only burn time.
-                if pause == FIRST_PAUSE {
+                if !std::mem::replace(&mut is_told, true) {
                     tell(&format!("cannot take connections now: {error}"));
                 }
-                sleep(pause).await;
-                pause = (pause * 2).min(LONGEST_PAUSE);
+                pause = door.rests(&mut spare, (spot, &connections), pause).await;
             }
         }
     }
-    drop(door.listener);
+    // Both are of one socket, at which nobody is to wait any more.
+    drop((door.listener, spare));
     drain(&connections, &house, &now, tell).await;
 }
 

@@ -1,6 +1,7 @@
 //! Who may come in: the tokens of this machine, of which only digests are kept here, and the keys
 //! and issuers of the configuration.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use http::{HeaderMap, HeaderValue, header};
@@ -11,14 +12,16 @@ use toolcrib::auth::{Access, AccessSettings, Challenge, KEY_PREFIX, LOCAL, Refus
 
 use super::names::single;
 use super::problem::{Kind, Problem};
-use crate::config::keys::Key;
+use crate::config::keys::Found;
 
-/// Seconds after which the keys of an issuer are asked for again.
+/// Seconds after which what could not be had is asked for again.
 const LATER: HeaderValue = HeaderValue::from_static("30");
 
 /// Finds out who asks. What is presented and not accepted is refused, never passed over.
 pub(crate) struct Guard {
     known: RwLock<Vec<Known>>,
+    /// There may be tokens of this machine that could not be read.
+    is_partial: AtomicBool,
     access: RwLock<Arc<Access>>,
     /// Scopes of every caller of this machine.
     scopes: Vec<String>,
@@ -38,6 +41,7 @@ impl Guard {
     pub(crate) fn new(scopes: &[String], open: bool) -> Self {
         Self {
             known: RwLock::default(),
+            is_partial: AtomicBool::new(false),
             access: RwLock::default(),
             scopes: scopes.to_vec(),
             open,
@@ -46,8 +50,9 @@ impl Guard {
     }
 
     /// From now on these are the tokens of this machine.
-    pub(crate) fn take(&self, keys: &[Key]) {
-        let known = keys.iter().map(|key| {
+    pub(crate) fn take(&self, found: &Found) {
+        self.is_partial.store(found.is_partial, Ordering::Relaxed);
+        let known = found.keys.iter().map(|key| {
             let digest = Sha256::digest(key.token.expose().as_bytes()).into();
             Known { caller: self.named(&key.name), digest }
         });
@@ -93,13 +98,20 @@ impl Guard {
             // Large, since it may ask the issuer.
             Box::pin(access.token(token, resource)).await.map(Arc::new)
         } else {
-            self.owner(token).ok_or(Refusal::Rejected("it is none of this server"))
+            self.owner(token).ok_or_else(|| match self.is_partial.load(Ordering::Relaxed) {
+                true => Refusal::Unavailable,
+                false => Refusal::Rejected("it is none of this server"),
+            })
         };
         match caller {
             Ok(caller) => Ok(Some(caller)),
             Err(Refusal::Rejected(why)) => Err(refused(why)),
             Err(Refusal::Unavailable) => {
-                let detail = "the keys of the issuer are not to be had now: try again later";
+                let detail = if token.contains('.') {
+                    "the keys of the issuer are not to be had now: try again later"
+                } else {
+                    "the tokens of this server cannot be read now: try again later"
+                };
                 Err(Problem::new(Kind::Unavailable, detail).with(header::RETRY_AFTER, LATER))
             }
         }

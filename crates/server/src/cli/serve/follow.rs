@@ -1,6 +1,5 @@
 //! Follows what may change while it serves: the file, the tokens, how the sources are doing.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -15,8 +14,8 @@ use super::place::Configuration;
 use crate::cli::meaning;
 use crate::cli::output::Output;
 use crate::cli::trust::Wishes;
-use crate::config::keys::Key;
-use crate::config::{self, keys};
+use crate::config;
+use crate::config::keys::{Held, Key};
 use crate::http::house::House;
 use crate::secrets;
 
@@ -27,25 +26,26 @@ type Wished = watch::Sender<Option<EmbedderSettings>>;
 
 pub(super) struct Outside {
     pub(super) file: Configuration,
-    /// Where the tokens are; `None`: nowhere.
-    pub(super) folder: Option<PathBuf>,
+    /// The tokens; `None`: there are none anywhere.
+    pub(super) keys: Option<Held>,
 }
 
 pub(super) async fn follow(outside: Outside, house: Arc<House>, output: Output) {
-    let Outside { file, folder } = outside;
+    let Outside { file, keys } = outside;
     let (wishes, wish) = watch::channel(meaning::wanted(&file.checked, &output));
     let meant = meaning::follow(house.live.crib().clone(), file.path.clone(), wish, output.clone());
     // A new source that is slow to start delays no change of the tokens.
     tokio::join!(
         follow_file((file, wishes), &house, &output),
         meant,
-        follow_rest(folder, &house, &output),
+        follow_rest(keys, &house, &output),
         follow_issuers(&house, &output),
     );
 }
 
 async fn follow_file((mut file, wishes): (Configuration, Wished), house: &House, output: &Output) {
     let (mut seen, mut applied, mut distrusted) = (None, None, None);
+    let mut unread = String::new();
     loop {
         // What is written while it is read is read again, and what is being written, such as the
         // first half of a file whose second half forbids something, is read once it stands still.
@@ -57,29 +57,38 @@ async fn follow_file((mut file, wishes): (Configuration, Wished), house: &House,
         seen = now;
         let is_new = now != applied;
         if stands_still && (is_new || distrusted.as_ref().is_some_and(Wishes::is_trusted)) {
-            applied = now;
-            distrusted = reload((&mut file, &wishes), house, output).await;
+            match config::file_if_any(&file.path) {
+                Ok(text) => {
+                    (applied, unread) = (now, String::new());
+                    distrusted = reload((&mut file, &wishes), text, house, output).await;
+                }
+                // Descriptors may be lacking only now, so it is tried again.
+                Err(error) => {
+                    let told = format!("{error:#}");
+                    if told != unread {
+                        output.error(&error);
+                        unread = told;
+                    }
+                }
+            }
         }
         tokio::time::sleep(PAUSE).await;
     }
 }
 
-async fn follow_rest(folder: Option<PathBuf>, house: &House, output: &Output) {
+async fn follow_rest(mut held: Option<Held>, house: &House, output: &Output) {
     let (mut states, mut faults) = (Vec::new(), Vec::new());
     let (mut masked, mut aside, mut undeclared) = (Masked::default(), Vec::new(), Vec::new());
     loop {
-        if let Some(folder) = &folder {
-            let (known, problems) = keys::all(folder);
-            house.guard.take(&known);
-            masked.follow(&house.live, &known);
-            if problems != faults {
-                output.warn(&problems);
-                faults = problems;
+        let found = held.as_mut().map(Held::look);
+        if let Some(found) = &found {
+            house.guard.take(found);
+            if found.problems != faults {
+                output.warn(&found.problems);
+                faults.clone_from(&found.problems);
             }
         }
-        if folder.is_none() {
-            masked.follow(&house.live, &[]);
-        }
+        masked.follow(&house.live, found.as_ref().map_or(&[], |found| &found.keys));
         let current = house.live.crib().sources();
         tell_sources(&states, &current, output);
         states = current;
@@ -139,21 +148,15 @@ impl Masked {
     }
 }
 
-/// Applies the file if it says something else; a bad one changes nothing. Gives what it would do
+/// Applies the text of the file if it says something else; a bad one changes nothing. Gives what it would do
 /// if it must be trusted first.
 async fn reload(
     (file, wanted_now): (&mut Configuration, &Wished),
+    text: Option<String>,
     house: &House,
     output: &Output,
 ) -> Option<Wishes> {
-    let text = match config::file_if_any(&file.path) {
-        Ok(Some(text)) if file.text.as_ref() != Some(&text) => text,
-        Ok(_) => return None,
-        Err(error) => {
-            output.error(&error);
-            return None;
-        }
-    };
+    let text = text.filter(|text| file.text.as_ref() != Some(text))?;
     let name = file.path.display().to_string();
     let read = Config::read(&text, &name);
     let applied = match read.config {
