@@ -26,6 +26,7 @@ use toolcrib::{
     BoxFuture, Caller, Decided, Effect, Fingerprint, LedgerError, Over, Questioned, ToolOutcome,
 };
 
+use book::Book;
 use left::Left;
 pub(crate) use verify::{Broken, Verified, verify};
 use writer::{Fault, Writer};
@@ -71,6 +72,11 @@ impl Audit {
         let audit = Self { writer, required: settings.required, left };
         audit.note(json!({ "record": "start", "version": env!("CARGO_PKG_VERSION") }));
         Ok(audit)
+    }
+
+    /// Fails as [`Audit::open`] would, and leaves all as it is.
+    pub(crate) fn try_out(settings: &AuditSettings) -> Result<(), Fault> {
+        Book::try_out(&settings.file)
     }
 
     /// Records how the calls ended whose end a process before did not live to record. To be asked

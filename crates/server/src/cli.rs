@@ -112,9 +112,7 @@ fn answer(cli: Cli, output: &Output) -> anyhow::Result<End> {
         Command::Policy(command) => policy::policy(&global, output, command),
         Command::Import { file } => setup::import(output, &file),
         Command::Check { schema: true, .. } => setup::print_schema(output),
-        Command::Check { file, schema: false } => {
-            setup::check(output, &file.or(global.config).unwrap_or_else(|| CONFIG.into()))
-        }
+        Command::Check { words, schema: false } => setup::check(&global, output, &words),
         Command::Completion { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "toolcrib", &mut script);

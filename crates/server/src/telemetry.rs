@@ -46,14 +46,17 @@ impl Telemetry {
     /// As a file wants it; a record that it names is opened.
     pub(crate) fn open(file: &Config) -> Result<Self> {
         let audit = file.audit.as_ref().map(Audit::open).transpose();
-        let audit = audit.context("cannot keep the record of decisions")?;
-        let collector = file.telemetry(&Outside).map_err(|missing| {
-            let lines: Vec<_> = missing.iter().map(ToString::to_string).collect();
-            anyhow!("the headers for the collector are not there: {}", lines.join("; "))
-        })?;
-        let spans = collector.map(Spans::new).transpose()?;
+        let audit = audit.context(UNKEPT)?;
+        let spans = spans(file)?;
         let (figures, recent) = (Figures::default(), Recent::default());
         Ok(Self { figures, recent, audit, spans })
+    }
+
+    /// Fails as [`Telemetry::open`] would, and leaves all as it is; tells all that is wrong.
+    pub(crate) fn try_out(file: &Config) -> Vec<anyhow::Error> {
+        let audit = file.audit.as_ref().map(Audit::try_out).transpose();
+        let audit = audit.context(UNKEPT).err();
+        audit.into_iter().chain(spans(file).err()).collect()
     }
 
     /// Records what a process before left without an end; the store knows more of it.
@@ -68,6 +71,18 @@ impl Telemetry {
             audit.close(LAST_RECORDS);
         }
     }
+}
+
+/// What is said of a record of decisions that cannot be opened.
+const UNKEPT: &str = "cannot keep the record of decisions";
+
+/// Those of the collector that a file names.
+fn spans(file: &Config) -> Result<Option<Spans>> {
+    let collector = file.telemetry(&Outside).map_err(|missing| {
+        let lines: Vec<_> = missing.iter().map(ToString::to_string).collect();
+        anyhow!("the headers for the collector are not there: {}", lines.join("; "))
+    })?;
+    collector.map(Spans::new).transpose()
 }
 
 impl Witness for Telemetry {

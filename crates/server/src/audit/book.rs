@@ -48,28 +48,9 @@ impl Book {
     pub(super) fn open(path: &Path, rotate: Option<u64>) -> Result<(Self, Vec<Left>), Fault> {
         let fault = |source| Fault::File { path: path.to_owned(), source: Arc::new(source) };
         let mut file = locked(path)?;
-        let mut closed = files::closed(path).map_err(fault)?;
-        if closed.last().is_some_and(|(_, newest)| files::is_same(newest, path)) {
-            // A process was killed while it closed the file: it is the one that is written still.
-            let twice = closed.pop();
-            twice.map_or(Ok(()), |(_, name)| std::fs::remove_file(name)).map_err(fault)?;
-        }
-        let (mut head, length) = last(&mut file, path)?;
-        let is_behind = |(n, _): &&(u64, PathBuf)| *n > head.n;
-        if let Some((_, newest)) = closed.last().filter(is_behind) {
-            // A process was killed before the new file had its first line.
-            head = last(&mut File::open(newest).map_err(fault)?, newest)?.0;
-            if length > 0 {
-                return Err(Fault::Shortened(path.to_owned()));
-            }
-        }
-        let kept = std::fs::read_to_string(files::head_of(path)).ok();
-        // By a value: of a flattened field a text could not be read.
-        let kept: Option<Value> = kept.and_then(|text| serde_json::from_str(text.trim()).ok());
-        let kept: Option<Named> = kept.and_then(|kept| serde_json::from_value(kept).ok());
-        if kept.as_ref().is_some_and(|kept| kept.head.n > head.n) {
-            return Err(Fault::Shortened(path.to_owned()));
-        }
+        let Found { head, length, kept, twice } = found(&mut file, path)?;
+        // A process was killed while it closed the file: it is the one that is written still.
+        twice.map_or(Ok(()), std::fs::remove_file).map_err(fault)?;
         let from = kept.as_ref().and_then(|kept| kept.from);
         let left = left::of(path, from, head.n).map_err(fault)?;
         let mut open = Open::default();
@@ -81,6 +62,21 @@ impl Book {
         }
         let (path, synced) = (path.to_owned(), head.n);
         Ok((Self { path, file, length, head, open, synced, rotate, failed_at: 0 }, left))
+    }
+
+    /// Fails as [`Book::open`] would, and leaves all as it is. One that another process writes is one
+    /// that can be.
+    pub(super) fn try_out(path: &Path) -> Result<(), Fault> {
+        let is_new = !path.exists();
+        let tried = match locked(path) {
+            Err(Fault::Taken(_)) => return Ok(()),
+            locked => locked.and_then(|mut file| found(&mut file, path).map(|_| ())),
+        };
+        if is_new {
+            // What is not there was not made.
+            let _ = std::fs::remove_file(path);
+        }
+        tried
     }
 
     /// Adds records, all or none, and brings all to the disk if it hurries; tells how many.
@@ -231,6 +227,39 @@ fn locked(path: &Path) -> Result<File, Fault> {
         Err(TryLockError::WouldBlock) => Err(Fault::Taken(path.to_owned())),
         Err(TryLockError::Error(error)) => Err(fault(error)),
     }
+}
+
+/// Where a chain ends.
+struct Found {
+    head: Head,
+    length: u64,
+    kept: Option<Named>,
+    /// A second name of the file that is written.
+    twice: Option<PathBuf>,
+}
+
+fn found(file: &mut File, path: &Path) -> Result<Found, Fault> {
+    let fault = |source| Fault::File { path: path.to_owned(), source: Arc::new(source) };
+    let mut closed = files::closed(path).map_err(fault)?;
+    let newest = closed.pop_if(|(_, newest)| files::is_same(newest, path));
+    let twice = newest.map(|(_, name)| name);
+    let (mut head, length) = last(file, path)?;
+    let is_behind = |(n, _): &&(u64, PathBuf)| *n > head.n;
+    if let Some((_, newest)) = closed.last().filter(is_behind) {
+        // A process was killed before the new file had its first line.
+        head = last(&mut File::open(newest).map_err(fault)?, newest)?.0;
+        if length > 0 {
+            return Err(Fault::Shortened(path.to_owned()));
+        }
+    }
+    let kept = std::fs::read_to_string(files::head_of(path)).ok();
+    // By a value: of a flattened field a text could not be read.
+    let kept: Option<Value> = kept.and_then(|text| serde_json::from_str(text.trim()).ok());
+    let kept: Option<Named> = kept.and_then(|kept| serde_json::from_value(kept).ok());
+    if kept.as_ref().is_some_and(|kept| kept.head.n > head.n) {
+        return Err(Fault::Shortened(path.to_owned()));
+    }
+    Ok(Found { head, length, kept, twice })
 }
 
 /// The last whole line, and how many bytes end with it. A piece of a line behind it is what a

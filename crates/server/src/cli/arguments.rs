@@ -65,15 +65,18 @@ Examples:
         /// The file to read, or `-` for standard input.
         file: PathBuf,
     },
-    /// Tell everything that is wrong with a configuration; starts nothing.
+    /// Tell everything that is wrong with a configuration, and for what `serve` would refuse it; starts
+    /// nothing.
     #[command(after_help = "\
+The options of `serve` count as they do there: what they allow is not told.
+
 Examples:
   toolcrib check
   toolcrib check crib.toml --json
   toolcrib check --schema > crib.schema.json")]
     Check {
-        /// The configuration; without one, that of `--config`, else `crib.toml`.
-        file: Option<PathBuf>,
+        #[command(flatten)]
+        words: ServeWords,
         /// Print the JSON Schema of the configuration, for editors, and check nothing.
         #[arg(long)]
         schema: bool,

@@ -3,6 +3,7 @@
 mod follow;
 mod listening;
 mod place;
+mod trial;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -38,6 +39,7 @@ use crate::telemetry::{Telemetry, export};
 pub(super) use listening::LISTEN;
 use listening::Listening;
 pub(super) use place::{Configuration, store as open_store};
+pub(super) use trial::refusals;
 
 /// How long children may take to end.
 const LAST_WISHES: Duration = Duration::from_secs(10);

@@ -2,16 +2,18 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Error, Result, anyhow, bail};
 use serde_json::json;
 use toolcrib::config::{Config, import as read_foreign, schema};
 use toolcrib::desk::google::Google;
 use toolcrib::{BoxFuture, mcp};
 
 use super::End;
+use super::arguments::{CONFIG, Global, ServeWords};
 use super::interrupt::told_to_end;
 use super::output::Output;
 use super::room::Room;
+use super::serve::{self, Configuration};
 use super::trust::Wishes;
 use crate::config;
 
@@ -32,21 +34,53 @@ pub(super) fn import(output: &Output, path: &Path) -> Result<End> {
     Ok(End::Done)
 }
 
-pub(super) fn check(output: &Output, path: &Path) -> Result<End> {
-    let read = Config::read(&config::file(path)?, &path.display().to_string());
+pub(super) fn check(global: &Global, output: &Output, words: &ServeWords) -> Result<End> {
+    let path = words.file.clone().or_else(|| global.config.clone());
+    let path = path.unwrap_or_else(|| CONFIG.into());
+    let (shown, text) = (path.display().to_string(), config::file(&path)?);
+    let read = Config::read(&text, &shown);
     let (problems, warnings) = read.examine(&config::Outside);
+    let (mut refusals, mut failed) = (Vec::new(), Vec::new());
+    if let Some(checked) = read.config {
+        let file = Configuration { path, text: Some(text), checked, is_found: false };
+        (refusals, failed) = serve::refusals(global, words, &file);
+    }
+    if !problems.is_empty() {
+        // They say why.
+        failed.clear();
+    }
+    let is_good = problems.is_empty() && refusals.is_empty() && failed.is_empty();
+    let told = refusals.iter().map(told).chain(failed);
     if output.json {
+        let refused = told.map(|message| json!({ "file": shown, "message": message }));
+        let problems = problems.iter().map(|problem| json!(problem)).chain(refused);
+        let problems: Vec<_> = problems.collect();
         output.value(&json!({ "problems": problems, "warnings": warnings }))?;
     } else {
         output.warn(&warnings);
         for problem in &problems {
             output.text(&problem.to_string())?;
         }
-        if problems.is_empty() {
-            output.note(&format!("`{}` is good", path.display()));
+        for refused in told {
+            output.text(&format!("{shown}: {refused}"))?;
+        }
+        if is_good {
+            output.note(&format!("`{shown}` is good"));
         }
     }
-    Ok(if problems.is_empty() { End::Done } else { End::Failed })
+    Ok(if is_good { End::Done } else { End::Failed })
+}
+
+/// An error with its causes, each once, as it would be told at the start.
+fn told(error: &Error) -> String {
+    let mut told = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        // Some errors tell their cause themselves.
+        if !told.contains(&cause) {
+            told = format!("{told}\n  because {cause}");
+        }
+    }
+    told
 }
 
 /// Shows what a file starts and sends, and remembers that it may.

@@ -12,6 +12,7 @@ mod bounds;
 mod calls;
 mod canaries;
 mod canaries_elsewhere;
+mod checked;
 mod clients;
 mod consent;
 mod credentials;
@@ -61,9 +62,12 @@ pub(crate) mod script;
 #[cfg(unix)]
 mod sdks;
 mod sessions;
+mod shown;
 #[cfg(target_os = "linux")]
 mod spawns;
 mod starting;
+#[cfg(target_os = "linux")]
+mod starved;
 mod stopping;
 mod suite;
 pub(crate) mod support;

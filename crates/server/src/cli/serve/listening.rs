@@ -43,6 +43,17 @@ impl Listening {
         Ok(Self { address, handed })
     }
 
+    /// Fails where a file has us listen where we may not, or cannot; that another program listens
+    /// there already is no fault of it.
+    pub(super) fn try_out(words: &ServeWords, front: &Front) -> Result<()> {
+        let address = words.listen.or(front.listen).unwrap_or(LISTEN);
+        admit(address, words, front)?;
+        match accept::bound(address).map(drop) {
+            Err(error) if error.kind() != ErrorKind::AddrInUse => Err(unheard(address, error)),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
     pub(super) fn begin(self) -> Result<TcpListener> {
         let Self { address, handed } = self;
         let Some(handed) = handed else {

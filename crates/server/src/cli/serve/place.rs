@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow};
 use tokio_rustls::TlsAcceptor;
 use toolcrib::Fingerprint;
 use toolcrib::config::{Config, Front, Lookup as _};
-use toolcrib::store::{self, Options, Store};
+use toolcrib::store::{self, Options, Store, StoreError};
 
 use crate::cli::arguments::CONFIG;
 use crate::cli::output::Output;
@@ -74,6 +74,22 @@ pub(super) fn kept(file: &Configuration) -> Result<Option<Store>> {
 
 /// The database that the file names; a path in it starts where the file is.
 pub(in crate::cli) fn store(file: &Configuration) -> Result<Option<Store>> {
+    let Some(path) = store_path(file)? else { return Ok(None) };
+    let opened = path.and_then(|path| Store::open(&path, bounds(&file.checked)));
+    Ok(Some(opened.context(UNOPENED)?))
+}
+
+/// Fails as [`store`] would, and leaves all as it is.
+pub(super) fn try_store(file: &Configuration) -> Result<()> {
+    let Some(path) = store_path(file)? else { return Ok(()) };
+    path.and_then(|path| Store::try_out(&path)).context(UNOPENED)
+}
+
+/// What is said of a database that cannot be used.
+const UNOPENED: &str = "cannot open the store";
+
+/// Where the database is that the file names, or why its address is none.
+fn store_path(file: &Configuration) -> Result<Option<Result<PathBuf, StoreError>>> {
     let address = file.checked.store(&config::Outside).map_err(|missing| {
         let lines: Vec<_> = missing.iter().map(ToString::to_string).collect();
         anyhow!("the address of the store is not there: {}", lines.join("; "))
@@ -89,8 +105,7 @@ pub(in crate::cli) fn store(file: &Configuration) -> Result<Option<Store>> {
         }
         _ => store::path(text),
     };
-    let opened = path.and_then(|path| Store::open(&path, bounds(&file.checked)));
-    Ok(Some(opened.context("cannot open the store")?))
+    Ok(Some(path))
 }
 
 fn bounds(checked: &Config) -> Options {
@@ -115,11 +130,18 @@ pub(super) fn name(bound: SocketAddr, output: &Output) -> Option<Named> {
 
 /// TLS of our own, if the file names any.
 pub(super) fn tls(front: &Front, output: &Output) -> Result<Option<TlsAcceptor>> {
-    let Some(files) = &front.tls else { return Ok(None) };
-    if config::Outside.is_open_to_others(&files.key) {
+    if let Some(files) = &front.tls
+        && config::Outside.is_open_to_others(&files.key)
+    {
         let shown = files.key.display();
         output.warn(&[format!("others can read the key `{shown}`: `chmod 600` it")]);
     }
+    own_tls(front)
+}
+
+/// The same without a word.
+pub(super) fn own_tls(front: &Front) -> Result<Option<TlsAcceptor>> {
+    let Some(files) = &front.tls else { return Ok(None) };
     acceptor(files).context("there is no TLS to be had from `[server.tls]`").map(Some)
 }
 

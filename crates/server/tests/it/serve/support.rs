@@ -115,6 +115,23 @@ impl Serving {
         Self::try_follow(folder, command)
     }
 
+    /// The same at the address that its file or these words say, else only the words of its error.
+    pub(crate) fn starting_or_refused(
+        folder: Folder,
+        words: &[&str],
+    ) -> Result<Self, (Folder, String)> {
+        let mut command = command(&folder, env!("CARGO_BIN_EXE_toolcrib"));
+        let is_placed =
+            std::fs::read_to_string(folder.path().join("crib.toml")).unwrap().contains("listen");
+        let place: &[&str] = if is_placed { &[] } else { &["--listen", "127.0.0.1:0"] };
+        command.arg("serve").args(place).args(words);
+        let told = |(folder, told): (Folder, String)| {
+            let told = told.split_once(" and ").map_or("", |(_, told)| told).to_owned();
+            (folder, told)
+        };
+        Self::try_follow(folder, command).map_err(told)
+    }
+
     /// The same with this many files open at the most.
     pub(crate) fn start_with_files(files: usize) -> Self {
         let folder = Folder::new();
