@@ -117,6 +117,21 @@ impl Aside {
     }
 }
 
+impl Quarantine {
+    /// Whether the tool is there once it is accepted: no other reason keeps it out.
+    pub fn is_for_acceptance(&self) -> bool {
+        match self {
+            Self::Changed { .. } | Self::NotPinned => true,
+            Self::NameTaken { .. }
+            | Self::BadSchema { .. }
+            | Self::NotJudged
+            | Self::TooMany { .. }
+            | Self::LongName { .. }
+            | Self::Unusable { .. } => false,
+        }
+    }
+}
+
 /// What a snapshot takes in; what goes beyond is kept out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CatalogBounds {
@@ -321,7 +336,6 @@ impl<'a> Assembly<'a> {
         let fingerprint = known.map_or_else(|| spec.fingerprint(), |known| known.fingerprint);
         let reason = taken
             .map(|owner| Quarantine::NameTaken { owner })
-            .or_else(|| self.judged(&spec, fingerprint))
             .or_else(|| self.beyond(catalog, &spec));
         let compiled = match (reason, known) {
             (Some(reason), _) => Err(reason),
@@ -330,6 +344,9 @@ impl<'a> Assembly<'a> {
                 try_to_compile(&spec.input.value(), &self.bounds.schema).map(|()| OnceLock::new())
             }
         };
+        // Last, since nobody who accepts a tool could use it where something else keeps it out.
+        let compiled =
+            compiled.and_then(|compiled| self.judged(&spec, fingerprint).map_or(Ok(compiled), Err));
         match compiled {
             Ok(compiled) => {
                 let place = u32::try_from(catalog.tools.len()).unwrap_or(u32::MAX);

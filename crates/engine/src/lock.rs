@@ -119,6 +119,21 @@ impl Lock {
         names.into_iter().flat_map(of_name).collect()
     }
 
+    /// How many tools are accepted.
+    pub fn len(&self) -> usize {
+        self.pins.values().map(BTreeMap::len).sum()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.pins.is_empty()
+    }
+
+    /// Whether a tool of this name and source is accepted, as it is or as it was.
+    pub fn has(&self, spec: &ToolSpec) -> bool {
+        let of_name = self.pins.get(&spec.name);
+        of_name.is_some_and(|of_name| of_name.contains_key(&spec.origin.source))
+    }
+
     pub fn names(&self) -> impl ExactSizeIterator<Item = &ToolName> {
         self.pins.keys()
     }

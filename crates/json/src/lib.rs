@@ -5,4 +5,7 @@ pub mod repair;
 pub mod schema;
 mod strict;
 pub mod strings;
+mod told;
 pub mod unseen;
+
+pub use told::told;

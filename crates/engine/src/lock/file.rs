@@ -8,6 +8,7 @@ use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 use toolcrib_core::{Fingerprint, SourceId, ToolName, ToolSpec};
+use toolcrib_json::told;
 
 use super::Lock;
 
@@ -31,13 +32,23 @@ pub(super) struct Pin {
 /// Why a text is no pin file.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    #[error("the pin file cannot be read: {0}: restore it, or delete it and accept the tools anew")]
-    Unreadable(#[from] serde_json::Error),
+    #[error(
+        "the pin file cannot be read: {}: restore it, or delete it and accept the tools anew",
+        told(.0)
+    )]
+    Unreadable(serde_json::Error),
     #[error(
         "the pin file has version {found}, this program knows {VERSION}: use the program that \
          wrote it, or delete it and accept the tools anew"
     )]
     Version { found: u64 },
+}
+
+/// Not as a cause, since it would be told once more with names of types.
+impl From<serde_json::Error> for LockError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Unreadable(error)
+    }
 }
 
 impl LockError {

@@ -31,12 +31,12 @@ pub(super) fn lock(room: &Room, output: &Output, path: Option<&Path>, check: boo
     let old = config::file_if_any(path)?
         .map(|text| Lock::parse(&text).with_context(|| format!("cannot use `{shown}`")))
         .transpose()?;
-    let drift = old.as_ref().map(|old| old.drift(specs(&all))).unwrap_or_default();
+    let drift = old.as_ref().map(|old| old.drift(specs(&all, Some(old)))).unwrap_or_default();
     if check && old.is_none() {
         anyhow::bail!("there is no `{shown}`: `toolcrib lock` writes it");
     }
+    let mut lock = Lock::default();
     if !check {
-        let mut lock = Lock::default();
         for shown in &all {
             lock.add(&shown.catalog, |source| shown.has(source));
         }
@@ -49,14 +49,37 @@ pub(super) fn lock(room: &Room, output: &Output, path: Option<&Path>, check: boo
             output.text(&drift.to_string())?;
         }
         if !check {
-            let count = specs(&all).len();
-            output.note(&format!("{count} tools are accepted in `{shown}`"));
+            let (count, be) = (lock.len(), if lock.len() == 1 { "tool is" } else { "tools are" });
+            output.note(&format!("{count} {be} accepted in `{shown}`"));
+            note_unusable(&all, &lock, output);
         } else if drift.is_empty() {
             output.note("nothing changed");
         }
     }
     Ok(if check && !drift.is_empty() { End::Failed } else { End::Done })
 }
+
+/// Tells which tools acceptance does not help, and why.
+fn note_unusable(all: &[Shown], lock: &Lock, output: &Output) {
+    let mut told = BTreeSet::new();
+    let kept_out = all.iter().flat_map(|shown| {
+        let own = shown.catalog.quarantined().iter();
+        own.filter(|tool| shown.has(&tool.spec.origin.source))
+    });
+    for tool in kept_out.filter(|tool| !lock.has(&tool.spec)) {
+        let is_new = told.insert((&tool.spec.name, &tool.spec.origin.source));
+        if is_new && told.len() <= MOST_TOLD {
+            output.note(&format!("`{}` is not accepted: {}", tool.spec.name, tool.reason));
+        }
+    }
+    let more = told.len().saturating_sub(MOST_TOLD);
+    if more > 0 {
+        output.note(&format!("and {more} more are not: `toolcrib doctor --json` tells all"));
+    }
+}
+
+/// Tools that are told one by one.
+const MOST_TOLD: usize = 20;
 
 /// What a profile shows, or the whole file.
 struct Shown {
@@ -78,15 +101,16 @@ impl Shown {
         self.sources.as_ref().is_none_or(|of| of.contains(source))
     }
 
-    /// Every tool that could be accepted: the listed ones, and those that only a pin keeps out. One
-    /// whose name another has is shown elsewhere, or nowhere.
-    fn specs(&self) -> Vec<&ToolSpec> {
+    /// Every tool that could be accepted: the listed ones, and those that only a pin keeps out; and
+    /// what an old pin file has accepted and cannot be used any more. One whose name another has is
+    /// shown elsewhere, or nowhere.
+    fn specs(&self, old: Option<&Lock>) -> Vec<&ToolSpec> {
         let listed = self.catalog.tools().iter().map(|tool| &*tool.spec);
         let kept_out = self.catalog.quarantined().iter();
         let kept_out = kept_out
-            .filter(|tool| {
-                let is_elsewhere = matches!(tool.reason, Quarantine::NameTaken { .. });
-                !is_elsewhere && !matches!(tool.reason, Quarantine::Unusable { .. })
+            .filter(|tool| match tool.reason {
+                Quarantine::NameTaken { .. } | Quarantine::Unusable { .. } => false,
+                _ => tool.reason.is_for_acceptance() || old.is_some_and(|old| old.has(&tool.spec)),
             })
             .map(|tool| &*tool.spec);
         let mut names = BTreeSet::new();
@@ -96,8 +120,8 @@ impl Shown {
 }
 
 /// All of them, each once.
-fn specs(shown: &[Shown]) -> Vec<&ToolSpec> {
+fn specs<'a>(shown: &'a [Shown], old: Option<&Lock>) -> Vec<&'a ToolSpec> {
     let mut known = BTreeSet::new();
-    let all = shown.iter().flat_map(Shown::specs);
+    let all = shown.iter().flat_map(|shown| shown.specs(old));
     all.filter(|spec| known.insert((&spec.name, &spec.origin.source))).collect()
 }

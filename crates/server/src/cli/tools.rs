@@ -65,15 +65,29 @@ fn brief(tool: &Listed) -> Value {
 }
 
 fn note_kept_out(plan: &Plan, output: &Output) {
-    let kept_out = plan.catalog().quarantined().len();
-    if kept_out > 0 {
-        let be = if kept_out == 1 { "tool is" } else { "tools are" };
+    let all = plan.catalog().quarantined();
+    let (waiting, others): (Vec<_>, Vec<_>) =
+        all.iter().partition(|tool| tool.reason.is_for_acceptance());
+    let be = |count: usize| if count == 1 { "tool is" } else { "tools are" };
+    if !waiting.is_empty() {
+        let (count, be) = (waiting.len(), be(waiting.len()));
         output.note(&format!(
-            "{kept_out} {be} kept out: `toolcrib lock --check` tells what changed, `toolcrib lock` \
+            "{count} {be} kept out: `toolcrib lock --check` tells what changed, `toolcrib lock` \
              accepts it"
         ));
     }
+    for tool in others.iter().take(MOST_TOLD) {
+        output.note(&format!("`{}` is kept out: {}", tool.spec.name, tool.reason));
+    }
+    let more = others.len().saturating_sub(MOST_TOLD);
+    if more > 0 {
+        let be = be(more);
+        output.note(&format!("{more} more {be} kept out: `toolcrib doctor` tells why"));
+    }
 }
+
+/// Tools that are kept out and told one by one.
+const MOST_TOLD: usize = 10;
 
 /// `; did you mean ..?`, if a name is near, else a colon.
 pub(super) fn near(plan: &Plan, name: &str) -> String {

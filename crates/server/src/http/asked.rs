@@ -10,6 +10,7 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde_json::Value;
 use toolcrib::auth::{Reach, Resource, needed, reach};
 use toolcrib::json::number::guarded;
+use toolcrib::json::told;
 use toolcrib::{Caller, Crib, Trace, TraceState};
 
 use super::house::House;
@@ -41,7 +42,7 @@ impl Asked {
         let value = bounds
             .read_strict(text)
             .map_err(|error| Problem::new(Kind::BadRequest, format!("no usable JSON: {error}")))?;
-        of_object(value).map_err(|error| Problem::new(Kind::InvalidBody, error.to_string()))
+        of_object(value).map_err(|error| Problem::new(Kind::InvalidBody, told(&error)))
     }
 
     pub(crate) fn segment(&self) -> &str {

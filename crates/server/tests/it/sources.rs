@@ -253,3 +253,37 @@ fn what_the_file_says_of_tools_that_are_not_there_is_told() {
     assert_eq!(told.code, 0, "{told:?}");
     assert!(told.err.contains("small__gret") && told.err.contains("small__greet"), "{told:?}");
 }
+
+#[test]
+fn a_tool_that_cannot_be_used_is_told_with_its_reason_and_counted_as_it_is() {
+    let schema = r#""inputSchema": {"type": "object", "properties": {"x": {"type": "any"}}}}]}"#;
+    let list = format!("                            {{\"name\": \"bad\", {schema}");
+    let server = SERVER.replace(
+        r#""inputSchema": {"type": "object", "properties": {"who": {"type": "string"}}}}]}"#,
+        &format!(
+            r#""inputSchema": {{"type": "object", "properties": {{"who": {{"type": "string"}}}}}}}},
+{list}"#
+        ),
+    );
+    let folder = furnished(
+        "[[source]]\nid = \"r\"\nprefix = \"\"\nmcp = { command = [\"python3\", \"bad.py\"], cwd = \".\" }\n",
+    );
+    folder.write("bad.py", &server);
+    let reason = "its schema cannot be used";
+    for is_locked in [false, true] {
+        let tools = folder.run(&["tools"]);
+        assert!(tools.err.contains(&format!("`bad` is kept out: {reason}")), "{tools:?}");
+        assert!(!tools.err.contains("lock"), "{tools:?}");
+        let why = folder.run(&["why", "bad"]);
+        assert!(why.out.contains(reason), "{is_locked}: {why:?}");
+        let doctor = folder.run(&["doctor"]);
+        assert!(doctor.out.contains(reason), "{is_locked}: {doctor:?}");
+        let lock = folder.run(&["lock"]);
+        assert!(lock.err.contains("1 tool is accepted in"), "{is_locked}: {lock:?}");
+        assert!(lock.err.contains(&format!("`bad` is not accepted: {reason}")), "{lock:?}");
+        let check = folder.run(&["lock", "--check"]);
+        assert_eq!((check.code, check.err.as_str()), (0, "nothing changed\n"), "{check:?}");
+    }
+    let pins = std::fs::read_to_string(folder.path().join("crib.lock")).unwrap();
+    assert!(pins.contains("greet") && !pins.contains("bad"), "{pins}");
+}
