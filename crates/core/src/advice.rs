@@ -235,17 +235,22 @@ pub(crate) fn key_of_another() -> String {
     "not run: this key came with other arguments before. Use a new key for a new call".to_owned()
 }
 
-/// A call like it was made a while ago, and nobody knows how that ended. `ticket`: by which a
-/// person can let it run.
-pub(crate) fn duplicate_of_unknown(of: Option<&str>, ticket: Option<&TicketId>) -> String {
+/// A call like it was made a while ago, and nobody knows how that ended. `of`: its name, and whether
+/// whoever made it gave it up; `ticket`: by which a person can let it run.
+pub(crate) fn duplicate_of_unknown(of: Option<(&str, bool)>, ticket: Option<&TicketId>) -> String {
+    let anew = of.filter(|(_, was_cancelled)| *was_cancelled).map_or("", |_| {
+        ". It was cancelled by whoever made it: a program that means it once more all the same says \
+         so, by `\"toolcrib/again\": true` in `_meta` (MCP), by `\"again\": true` beside the calls \
+         (REST), or by a new idempotency key"
+    });
     let cure = ticket.map_or_else(String::new, |ticket| {
         format!(". A person can let it run all the same: it is kept under the ticket `{ticket}`")
     });
-    let of = of.map_or_else(String::new, |of| format!(" (`{of}`)"));
+    let of = of.map_or_else(String::new, |(of, _)| format!(" (`{of}`)"));
     format!(
         "not run (duplicate_of_unknown): the same call was made a while ago{of}, and it may \
          or may not have taken effect. Do not repeat it; check first whether it did, or ask the \
-         user{cure}"
+         user{cure}{anew}"
     )
 }
 

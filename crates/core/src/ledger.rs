@@ -21,7 +21,7 @@ use crate::outcome::ErrorKind;
 use crate::spec::ToolSpec;
 use crate::ticket::{Parked, TicketError, TicketId};
 use crate::tool::Arguments;
-pub use attempt::{Attempt, Finish};
+pub use attempt::{Attempt, Doubtful, Finish};
 pub use once::{Begun, KeyEnd, LONGEST_KEY, OnceKey};
 pub use open::OpenTickets;
 pub use stands::Stands;
@@ -50,14 +50,14 @@ pub trait Ledger: Send + Sync {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    /// The key of a call of this caller like this one, same tool of the same source and same
-    /// arguments, that ended within the window and nobody knew how; also where it is known by now,
-    /// but from no person, that it took effect.
+    /// The call of this caller like this one, same tool of the same source and same arguments, that
+    /// ended within the window and nobody knew how; also where it is known by now, but from no
+    /// person, that it took effect. Of several the weightiest: see [`Doubtful`].
     fn unknown_like<'a>(
         &'a self,
         _: Planned<'a>,
         _: Duration,
-    ) -> BoxFuture<'a, Result<Option<String>, LedgerError>> {
+    ) -> BoxFuture<'a, Result<Option<Doubtful>, LedgerError>> {
         Box::pin(std::future::ready(Ok(None)))
     }
 

@@ -59,8 +59,8 @@ pub use errand::{Errand, Note, Returned};
 pub use fingerprint::Fingerprint;
 pub use host::{Ask, Host, LogEntry, LogLevel, Question, Unanswered, Unheard};
 pub use ledger::{
-    Attempt, Begun, Ending, Finish, KeyEnd, LONGEST_KEY, Ledger, LedgerError, OnceKey, OpenTickets,
-    Planned, ResultHandle, Stands,
+    Attempt, Begun, Doubtful, Ending, Finish, KeyEnd, LONGEST_KEY, Ledger, LedgerError, OnceKey,
+    OpenTickets, Planned, ResultHandle, Stands,
 };
 pub use library::{
     About, Address, CodeLibrary, Fields, Following, Held, Holdings, Inquiry, KeptOut, Kind,

@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use toolcrib_core::{
-    Begun, BoxFuture, CallKey, Caller, Content, Ending, Fingerprint, Finish, KeyEnd, Ledger,
-    LedgerError, OnceKey, OpenTickets, Parked, Planned, ResultHandle, TicketBounds, TicketError,
-    TicketId,
+    Begun, BoxFuture, CallKey, Caller, Content, Doubtful, Ending, Fingerprint, Finish, KeyEnd,
+    Ledger, LedgerError, OnceKey, OpenTickets, Parked, Planned, ResultHandle, TicketBounds,
+    TicketError, TicketId,
 };
 
 use kept::KeptResults;
@@ -93,7 +93,7 @@ impl Ledger for MemoryLedger {
         &'a self,
         call: Planned<'a>,
         window: Duration,
-    ) -> BoxFuture<'a, Result<Option<String>, LedgerError>> {
+    ) -> BoxFuture<'a, Result<Option<Doubtful>, LedgerError>> {
         ready(Ok(locked(&self.rows).unknown_like(call, window)))
     }
 

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension as _, params};
-use toolcrib_core::{CallKey, Caller, Ending, ErrorKind, Fingerprint, Finish, Planned, ToolSpec};
+use rusqlite::{Connection, params};
+use toolcrib_core::{
+    Attempt, CallKey, Caller, Doubtful, Ending, ErrorKind, Fingerprint, Finish, Planned, ToolSpec,
+};
 
 use crate::error::StoreError;
 use crate::wall::Moment;
@@ -187,26 +189,39 @@ impl Like {
         }
     }
 
-    /// The latest of them whose outcome nobody knew, if it ended after that moment: one that took
-    /// effect after all is among them, unless a person said so.
+    /// The weightiest of them whose outcome nobody knew, and that ended after that moment: those that
+    /// took effect after all are among them, unless a person said so.
     pub(crate) fn unknown(
         &self,
         connection: &Connection,
         after: Moment,
-    ) -> rusqlite::Result<Option<String>> {
+    ) -> rusqlite::Result<Option<Doubtful>> {
         let mut find = connection.prepare_cached(
-            "SELECT key FROM (\
-             SELECT key, ended FROM calls INDEXED BY calls_unknown WHERE tenant = ?1 \
+            "SELECT key, attempts FROM (\
+             SELECT key, ended, attempts FROM calls INDEXED BY calls_unknown WHERE tenant = ?1 \
              AND subject = ?2 AND tool = ?3 AND arguments = ?4 AND ended > ?5 \
              AND ending = 'unknown' AND source = ?6 UNION ALL \
-             SELECT key, ended FROM calls INDEXED BY calls_found WHERE tenant = ?1 \
+             SELECT key, ended, attempts FROM calls INDEXED BY calls_found WHERE tenant = ?1 \
              AND subject = ?2 AND tool = ?3 AND arguments = ?4 AND ended > ?5 \
              AND ending = 'succeeded' AND resolved IS NOT NULL AND source = ?6 \
-             AND resolved_by_subject IS NULL) ORDER BY ended DESC LIMIT 1",
+             AND resolved_by_subject IS NULL) ORDER BY ended DESC",
         )?;
         let like =
             params![self.tenant, self.subject, self.tool, self.arguments, after, self.source];
-        find.query_row(like, |row| row.get(0)).optional()
+        let read = |row: &rusqlite::Row<'_>| {
+            let attempts = row.get::<_, Option<String>>(1)?.unwrap_or_default();
+            // What cannot be read tells of no one who gave it up.
+            let attempts: Vec<Attempt> = serde_json::from_str(&attempts).unwrap_or_default();
+            Ok(Doubtful::new(row.get::<_, String>(0)?, &attempts))
+        };
+        let mut weightiest = None;
+        for alike in find.query_map(like, read)? {
+            weightiest = Doubtful::weightiest(weightiest.into_iter().chain([alike?]));
+            if weightiest.as_ref().is_some_and(|like| !like.was_cancelled) {
+                break;
+            }
+        }
+        Ok(weightiest)
     }
 }
 

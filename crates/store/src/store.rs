@@ -9,8 +9,8 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::sync::{Semaphore, oneshot};
 use toolcrib_core::{
-    BoxFuture, CallKey, Caller, Content, Effect, Ending, Fingerprint, Finish, KeyEnd, Ledger,
-    LedgerError, OpenTickets, Parked, Planned, ResultHandle, Stands, TicketError, TicketId,
+    BoxFuture, CallKey, Caller, Content, Doubtful, Effect, Ending, Fingerprint, Finish, KeyEnd,
+    Ledger, LedgerError, OpenTickets, Parked, Planned, ResultHandle, Stands, TicketError, TicketId,
 };
 
 use crate::calls::{self, End, Like, NewCall, Queueing};
@@ -269,7 +269,7 @@ impl Store {
         &self,
         like: Like,
         window: Duration,
-    ) -> Result<Option<String>, StoreError> {
+    ) -> Result<Option<Doubtful>, StoreError> {
         let after = Moment::now().before(window);
         let shared = self.0.writer.shared();
         if shared.last_unknown.load(Ordering::Acquire) <= after.0 {
@@ -346,7 +346,7 @@ impl Ledger for Store {
         &'a self,
         call: Planned<'a>,
         window: Duration,
-    ) -> BoxFuture<'a, Result<Option<String>, LedgerError>> {
+    ) -> BoxFuture<'a, Result<Option<Doubtful>, LedgerError>> {
         let like = Like::of(&call);
         Box::pin(async move { Ok(self.unknown_like(like, window).await?) })
     }

@@ -118,7 +118,10 @@ impl<'a> Attempts<'a> {
             let is_lost = self.is_lost_under_key(&stop);
             let (mut outcome, mut ending) = self.end(stop);
             let sent = ending != Ending::NotExecuted;
-            attempts.push(Attempt::new(at, began.elapsed(), word(&outcome), sent));
+            // Whoever made it wants no end of it: what is not known is not known for that alone.
+            let is_given_up = ending == Ending::Unknown && self.cancel.is_cancelled();
+            let word = if is_given_up { ErrorKind::Cancelled.as_str() } else { word(&outcome) };
+            attempts.push(Attempt::new(at, began.elapsed(), word, sent));
             if was_sent && !sent {
                 (outcome, ending) = self.sent_before(outcome);
             } else if was_unknown && matches!(ending, Ending::Failed(_)) {

@@ -55,11 +55,13 @@ pub(super) fn lost(error: &mut ToolError) {
 /// The same of a call that was held back for its likeness to one of those.
 pub(super) fn duplicate(
     error: &mut ToolError,
-    of: Option<&str>,
+    of: Option<(&str, bool)>,
     (tool, by): (&ToolName, Option<&ToolName>),
     ticket: Option<&TicketId>,
 ) {
-    let told = json!({
+    let was_cancelled = of.is_some_and(|(_, was_cancelled)| was_cancelled);
+    let of = of.map(|(of, _)| of);
+    let mut told = json!({
         "status": "duplicate_of_unknown",
         "call_id": of,
         "tool": tool,
@@ -67,6 +69,9 @@ pub(super) fn duplicate(
         "ticket": ticket,
         "next": next(of, by, None),
     });
+    if let (true, Value::Object(fields)) = (was_cancelled, &mut told) {
+        fields.insert("was_cancelled".to_owned(), json!(true));
+    }
     put(error, told);
     if let Some((of, by)) = of.zip(by) {
         error.message.push_str(&advice::looked_up(by, of));

@@ -340,11 +340,16 @@ async fn held_back(
     }
     let ledger = &one.batch.gate.ledger;
     let planned = one.planned(call, tool, (arguments, &[]));
-    let of = match asked(async { ledger.unknown_like(planned, window).await }).await {
+    // Under a name of its own a call is meant to run, whatever became of one before it.
+    let is_meant = call.anew || call.key.is_some() || one.batch.key.is_some();
+    let like = match asked(async { ledger.unknown_like(planned, window).await }).await {
         Ok(None) if !call.again => return None,
-        Ok(of) => of,
+        Ok(Some(like)) if like.was_cancelled && is_meant && !call.again => return None,
+        Ok(like) => like,
         Err(error) => return Some(once::unrecorded(error).outcome),
     };
+    let was_cancelled = like.as_ref().is_some_and(|like| like.was_cancelled);
+    let of = like.map(|like| like.call);
     let which = of.as_ref().map_or_else(String::new, |of| format!(" (`{of}`)"));
     let reason = format!("duplicate_of_unknown: the same call{which} may have taken effect");
     let words = preview::words(&one.batch, tool, arguments).await.ok().flatten();
@@ -352,10 +357,11 @@ async fn held_back(
     let ticket = park(&one.batch, call, tool, arguments.clone(), waits).await.ok();
     // Nobody redeems a reading.
     let ticket = ticket.filter(|_| one.batch.reading.is_none());
-    let message = advice::duplicate_of_unknown(of.as_deref(), ticket.as_ref());
+    let of = of.as_deref().map(|of| (of, was_cancelled));
+    let message = advice::duplicate_of_unknown(of, ticket.as_ref());
     let mut error = ToolError::new(ErrorKind::DuplicateOfUnknown, message);
     let by = govern::looker(&one.batch);
-    plainly::duplicate(&mut error, of.as_deref(), (&tool.spec.name, by), ticket.as_ref());
+    plainly::duplicate(&mut error, of, (&tool.spec.name, by), ticket.as_ref());
     Some(ToolOutcome::Failed(error))
 }
 

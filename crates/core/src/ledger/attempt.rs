@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use super::Ending;
+use crate::outcome::ErrorKind;
 
 /// One try at a call: a call that is harmless to repeat may have several.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +34,36 @@ impl Attempt {
         let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         Self { at: milliseconds(since), took: milliseconds(took), ended: ended.into(), sent }
+    }
+}
+
+/// A call like another one, whose end nobody knew.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Doubtful {
+    /// Its name in the record.
+    pub call: String,
+    /// Whoever made it gave it up, and that is all that went wrong.
+    pub was_cancelled: bool,
+}
+
+impl Doubtful {
+    pub fn new(call: impl Into<String>, attempts: &[Attempt]) -> Self {
+        let mut sent = attempts.iter().filter(|attempt| attempt.sent).peekable();
+        let is_cancelled = |attempt: &Attempt| attempt.ended == ErrorKind::Cancelled.as_str();
+        let was_cancelled = sent.peek().is_some() && sent.all(is_cancelled);
+        Self { call: call.into(), was_cancelled }
+    }
+
+    /// Of several, the latest first, the one that matters: one that nobody gave up, if there is any.
+    pub fn weightiest(all: impl IntoIterator<Item = Self>) -> Option<Self> {
+        let mut first = None;
+        for like in all {
+            if !like.was_cancelled {
+                return Some(like);
+            }
+            first.get_or_insert(like);
+        }
+        first
     }
 }
 

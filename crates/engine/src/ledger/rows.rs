@@ -7,7 +7,7 @@ use std::time::Duration;
 use foldhash::fast::RandomState;
 use tokio::time::Instant;
 use toolcrib_core::{
-    Attempt, CallKey, Caller, Effect, Ending, Fingerprint, Finish, Planned, ToolSpec,
+    Attempt, CallKey, Caller, Doubtful, Effect, Ending, Fingerprint, Finish, Planned, ToolSpec,
 };
 
 /// What is remembered of a call.
@@ -85,7 +85,7 @@ impl Rows {
         }
     }
 
-    pub(super) fn unknown_like(&self, call: Planned<'_>, window: Duration) -> Option<String> {
+    pub(super) fn unknown_like(&self, call: Planned<'_>, window: Duration) -> Option<Doubtful> {
         let mut recent = self.unknown.iter().rev().take_while(|(at, _)| at.elapsed() < window);
         let first = recent.next()?;
         let arguments = Some(call.arguments.digest());
@@ -95,8 +95,9 @@ impl Rows {
                 && row.tool.origin.source == call.tool.origin.source
                 && row.arguments == arguments
         };
-        let mut all = std::iter::once(first).chain(recent);
-        all.find(|(_, row)| like(row)).map(|(_, row)| row.key.to_string())
+        let all = std::iter::once(first).chain(recent).map(|(_, row)| row);
+        let alike = all.filter(|row| like(row));
+        Doubtful::weightiest(alike.map(|row| Doubtful::new(row.key.to_string(), &row.attempts)))
     }
 
     pub(super) fn all(&self) -> Vec<Row> {

@@ -40,6 +40,8 @@ pub(super) struct Calling {
     trace_state: Option<TraceState>,
     /// The caller's own name for the call.
     key: Option<String>,
+    /// Its caller means it once more.
+    anew: bool,
 }
 
 /// What a request says of itself beside the call.
@@ -47,6 +49,7 @@ pub(super) struct Calling {
 pub(super) struct Marks<'a> {
     pub(super) trace: Option<&'a str>,
     pub(super) key: Option<&'a Value>,
+    pub(super) again: Option<&'a Value>,
     /// Those of a request whose revision has some arguments repeated in them.
     pub(super) headers: Option<&'a HeaderMap>,
 }
@@ -117,11 +120,12 @@ impl Calling {
         let trace = entrance.trace.map(|own| traced(own, marks.trace));
         let Entrance { caller, profile, trace_state, key, session, .. } = entrance;
         let key = once::key(key.as_deref(), marks.key)?;
+        let anew = once::again(marks.again)?;
         let visit = Visit { caller, profile, digest: digest(&tool, arguments) };
         let raw = || RawArguments::from(arguments.cloned());
         let meant = plan.meant(&tool, raw, &room.settings.request);
         let room = Arc::clone(room);
-        Ok(Self { room, line, plan, visit, tool, meant, trace, session, trace_state, key })
+        Ok(Self { room, line, plan, visit, tool, meant, trace, session, trace_state, key, anew })
     }
 
     /// Goes on with a call that was begun before, for whoever is at this line.
@@ -157,7 +161,8 @@ impl Calling {
         let key = self.key.clone();
         // Who goes away and comes back with the key finds the answer.
         let hold = if key.is_some() { Hold::OnItsOwn } else { Hold::WithItsClient };
-        let call = Call { key, again, ..Call::new(id, self.tool.as_str(), arguments) };
+        let anew = self.anew;
+        let call = Call { key, again, anew, ..Call::new(id, self.tool.as_str(), arguments) };
         let unheard = self.unheard();
         let audience = self.telling().audience();
         let house = &self.room.house;

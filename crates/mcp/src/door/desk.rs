@@ -243,7 +243,8 @@ impl ServerHandler for Desk {
         let asked = (tool, arguments, back);
         let line = self.line(context);
         let headers = headers.as_ref().filter(|_| line.client.is_modern);
-        let marks = Marks { trace: meta.get_traceparent(), key: meta.get(once::KEY), headers };
+        let (key, again) = (meta.get(once::KEY), meta.get(once::AGAIN));
+        let marks = Marks { trace: meta.get_traceparent(), key, again, headers };
         let (line, answer) = calling::answer(&self.room, entrance, line, marks, asked).await?;
         outgoing::called(&self.room, &line, answer)
     }

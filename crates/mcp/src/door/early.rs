@@ -74,7 +74,7 @@ pub(super) async fn begin(
         }
     };
     let line = Line::silent(&id, client, room.settings.patience);
-    let marks = Marks { trace: trace.as_deref(), key: key.as_ref(), headers: None };
+    let marks = Marks { trace: trace.as_deref(), key: key.as_ref(), again: None, headers: None };
     let answered = |answer| Began::Answered(replied(&id, false, answer));
     let calling = match Calling::of(room, entrance, line, marks, (tool, arguments.as_ref())) {
         Ok(calling) => calling,

@@ -7,6 +7,16 @@ use toolcrib_core::LONGEST_KEY;
 /// Under this key of `_meta`, where revisions of the protocol have no place for it.
 pub(super) const KEY: &str = "toolcrib/idempotencyKey";
 
+/// Under this key of `_meta` a client says that it means a call once more that it cancelled.
+pub(super) const AGAIN: &str = "toolcrib/again";
+
+/// Whether a client means a call once more; what is no word of it is refused.
+pub(super) fn again(said: Option<&Value>) -> Result<bool, ErrorData> {
+    let told = || format!("`{AGAIN}` must be `true` or `false`");
+    let refused = || ErrorData::invalid_params(told(), Some(json!({ "field": AGAIN })));
+    said.map_or(Ok(false), |said| said.as_bool().ok_or_else(refused))
+}
+
 /// The place that was proposed for it, beside the arguments.
 const PROPOSED: &str = "idempotencyKey";
 
@@ -34,6 +44,17 @@ pub(super) fn key(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_call_is_meant_again_where_that_is_said_and_nothing_else_is_taken_for_it() {
+        let read = |said: Option<Value>| again(said.as_ref()).map_err(|error| error.code.0);
+        assert_eq!(read(None), Ok(false));
+        assert_eq!(read(Some(json!(true))), Ok(true));
+        assert_eq!(read(Some(json!(false))), Ok(false));
+        for wrong in [json!("true"), json!(1), json!(null), json!({})] {
+            assert_eq!(read(Some(wrong.clone())), Err(-32602), "{wrong}");
+        }
+    }
 
     #[test]
     fn a_key_is_read_from_both_places_and_must_be_one() {

@@ -190,7 +190,7 @@ fn said(meta: &Flat<'_>, bounds: &Bounds) -> Option<Said> {
         match *name {
             "io.modelcontextprotocol/protocolVersion" => revision = Some(said),
             "io.modelcontextprotocol/clientCapabilities" => capabilities = Some(able(said)?),
-            "progressToken" | "io.modelcontextprotocol/logLevel" => return None,
+            "progressToken" | "io.modelcontextprotocol/logLevel" | once::AGAIN => return None,
             "traceparent" => trace = said.as_str().map(str::to_owned),
             once::KEY => key = Some(said),
             _ => {}
@@ -210,6 +210,7 @@ fn said_in_session(meta: &Flat<'_>, bounds: &Bounds) -> Option<(Option<String>, 
             "progressToken" if !(said.is_string() || said.is_i64()) => return None,
             "traceparent" => trace = said.as_str().map(str::to_owned),
             once::KEY => key = Some(said),
+            once::AGAIN => return None,
             _ if name.starts_with(RESERVED) => return None,
             _ => {}
         }

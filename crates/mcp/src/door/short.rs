@@ -35,7 +35,7 @@ impl Plain {
         let line = Line::silent(&id, client, room.settings.patience);
         // One that repeats an argument does not come this way.
         let headers = Some(&HeaderMap::new());
-        let marks = Marks { trace: trace.as_deref(), key: key.as_ref(), headers };
+        let marks = Marks { trace: trace.as_deref(), key: key.as_ref(), again: None, headers };
         let asked = (tool, arguments, None);
         // On the heap: what holds this future is moved about before it is first polled.
         let answered = Box::pin(calling::answer(room, entrance, line, marks, asked)).await;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use rusqlite::Connection;
 use serde_json::json;
 use toolcrib_core::{
-    AllowAll, Arguments, Call, CallKey, Caller, Content, Effect, Ending, ErrorKind, Fingerprint,
-    Ledger, Planned, RawArguments, Report, Request, Toolset,
+    AllowAll, Arguments, Call, CallKey, Caller, Content, Doubtful, Effect, Ending, ErrorKind,
+    Fingerprint, Ledger, Planned, RawArguments, Report, Request, Toolset,
 };
 use toolcrib_engine::Crib;
 use toolcrib_store::{Filter, Options, Store, StoreError};
@@ -123,7 +123,7 @@ async fn an_unknown_end_that_could_not_be_written_yet_holds_the_same_call_back()
     assert!(store.unknown_like(second, WINDOW).await.is_err(), "nobody can say");
     other.execute_batch("ROLLBACK").unwrap();
     let like = store.unknown_like(second, WINDOW).await;
-    assert_eq!(like, Ok(Some(first.key.to_string())));
+    assert_eq!(like, Ok(Some(Doubtful::new(first.key.to_string(), &[]))));
 }
 
 /// Keeps results, smaller and smaller ones, until there is room for none; how many.

@@ -43,6 +43,9 @@ pub(crate) struct CallsBody {
     /// The calls as the model wrote them: a list, a message or the whole reply of the API.
     #[schemars(extend("type" = ["array", "object"], "maxItems" = MOST_CALLS))]
     calls: Value,
+    /// Those among them that this caller made before and cancelled are meant once more.
+    #[serde(default)]
+    again: bool,
 }
 
 /// A call in no model's words.
@@ -159,7 +162,7 @@ fn work_of(asked: &Asked, body: CallsBody) -> Result<Work, Problem> {
         let detail = "`calls` must be a list or an object";
         return Err(Problem::new(Kind::InvalidBody, detail));
     }
-    let calls = match &dialect {
+    let mut calls = match &dialect {
         Some(dialect) => {
             if let Some(why) = dialect.not_a_reply(&body.calls) {
                 return Err(Problem::new(Kind::NotAReply, why.to_string()));
@@ -172,6 +175,7 @@ fn work_of(asked: &Asked, body: CallsBody) -> Result<Work, Problem> {
         let detail = format!("one request has {MOST_CALLS} calls at the most");
         return Err(Problem::new(Kind::InvalidBody, detail));
     }
+    calls.iter_mut().for_each(|call| call.anew = body.again);
     let house = &asked.house;
     let cancel = tokio_util::sync::CancellationToken::new();
     let listing = house.running.list(&asked.caller, &calls, cancel.clone());
