@@ -10,7 +10,9 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use tokio::time::Instant;
-use toolcrib_core::{Arguments, CallContext, Effect, Redactor, ToolError, ToolOutcome, Trace};
+use toolcrib_core::{
+    Arguments, CallContext, Effect, ErrorKind, Redactor, ToolError, ToolOutcome, Trace,
+};
 use toolcrib_egress::{Body, Request, Timeouts};
 use url::Url;
 
@@ -22,6 +24,9 @@ use crate::server::Server;
 
 const TRACE: HeaderName = HeaderName::from_static("traceparent");
 const STATE: HeaderName = HeaderName::from_static("tracestate");
+
+/// How long an answer may still come to a call that was given up: shorter than the gate waits.
+const LAST_WORDS: Duration = Duration::from_millis(250);
 
 /// What all calls of one API share.
 pub(crate) struct Api {
@@ -142,7 +147,12 @@ impl Api {
         let errand = errand::begin(operation, (&draft.method, &url), context);
         let reads = operation.effect.map(|effect| effect == Effect::Read);
         let reads = reads.unwrap_or_else(|| is_safe(&draft.method));
-        let answered = self.carry((draft, reads), url, (context, errand.trace())).await;
+        // What is given up is closed, so that the API hears of it; what was on its way counts.
+        let answered = tokio::select! {
+            biased;
+            answered = self.carry((draft, reads), url, (context, errand.trace())) => answered,
+            () = given_up(context) => Err(cancelled()),
+        };
         errand::end(errand, &answered);
         answered
     }
@@ -206,6 +216,16 @@ impl Api {
             }
         }
     }
+}
+
+/// Resolves a moment after nobody waits for the call any more.
+async fn given_up(context: &CallContext) {
+    context.cancelled().await;
+    tokio::time::sleep(LAST_WORDS).await;
+}
+
+fn cancelled() -> ToolError {
+    ToolError::new(ErrorKind::Cancelled, "the call was cancelled, and its request closed")
 }
 
 /// What masks all tokens of a call: that of the one token that most calls have. Several are masked

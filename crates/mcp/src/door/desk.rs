@@ -154,7 +154,8 @@ impl Desk {
         client.hears =
             if client.is_modern { named.and_then(level) } else { Some(self.hearing.lowest()) };
         let (id, patience) = (context.id.clone(), self.room.settings.patience);
-        Line { id, context: Some(context), client, patience }
+        let over = session(&context.extensions).map(|id| self.room.sessions.over(id));
+        Line { id, context: Some(context), over, client, patience }
     }
 }
 

@@ -7,6 +7,7 @@ use rmcp::model::{
 use rmcp::service::{PeerRequestOptions, RequestContext, RoleServer, ServiceError};
 use serde_json::{Value, json};
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 use toolcrib_core::{Ask, Fields, LogEntry, Progress, Unanswered};
 
 use super::client::{Client, method};
@@ -17,6 +18,8 @@ pub(super) struct Line {
     pub(super) id: RequestId,
     /// Where messages before the answer go; `None`: this client hears the answer alone.
     pub(super) context: Option<RequestContext<RoleServer>>,
+    /// Is cancelled when the session of its client is over.
+    pub(super) over: Option<CancellationToken>,
     pub(super) client: Client,
     pub(super) patience: Duration,
 }
@@ -24,15 +27,19 @@ pub(super) struct Line {
 impl Line {
     /// To a client that hears the answer alone.
     pub(super) fn silent(id: &RequestId, client: Client, patience: Duration) -> Self {
-        Self { id: id.clone(), context: None, client, patience }
+        Self { id: id.clone(), context: None, over: None, client, patience }
     }
 
     /// Resolves when the client does not want the answer any more; whoever serves a client that
     /// hears nothing before it is dropped instead.
     pub(super) async fn gone(&self) {
-        match &self.context {
-            Some(context) => context.ct.cancelled().await,
-            None => std::future::pending().await,
+        match (&self.context, &self.over) {
+            (Some(context), Some(over)) => tokio::select! {
+                () = context.ct.cancelled() => {}
+                () = over.cancelled() => {}
+            },
+            (Some(context), None) => context.ct.cancelled().await,
+            (None, _) => std::future::pending().await,
         }
     }
 

@@ -24,6 +24,7 @@ use rmcp::transport::streamable_http_server::{SessionId, SessionManager as _};
 use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 use toolcrib_core::{Caller, LogLevel};
 
 use super::client::Client;
@@ -77,6 +78,8 @@ struct Session {
     called: Option<Instant>,
     /// Its requests that are on their way to the SDK.
     coming: Vec<RequestId>,
+    /// Cancelled when it is over, and not while it only sleeps.
+    over: CancellationToken,
     level: Option<LogLevel>,
     /// Its client asked for lines of log, and may have them.
     hears: bool,
@@ -137,6 +140,16 @@ impl Sessions {
 
     pub(super) fn awake(&self) -> usize {
         self.all().vigils.len()
+    }
+
+    /// Is cancelled when a session is over. One that is not there is over.
+    pub(super) fn over(&self, id: &str) -> CancellationToken {
+        let over = self.all().known.get(id).map(|session| session.over.clone());
+        over.unwrap_or_else(|| {
+            let over = CancellationToken::new();
+            over.cancel();
+            over
+        })
     }
 
     /// Keeps what a session is to come back with.

@@ -22,6 +22,7 @@ mod crowd;
 mod desk;
 mod doors;
 mod echo;
+mod ends;
 mod errands;
 mod figures;
 mod finding;

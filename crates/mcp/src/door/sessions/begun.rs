@@ -100,9 +100,10 @@ impl Sessions {
     }
 }
 
-/// With a session its calls end.
+/// With a session its calls end, those too that the SDK knows of.
 impl Drop for Session {
     fn drop(&mut self) {
         self.calls.iter().for_each(|open| open.cancel.cancel());
+        self.over.cancel();
     }
 }

@@ -130,10 +130,20 @@ fn what_only_reads_is_tried_again_and_its_attempts_are_on_record() {
     );
 }
 
+/// The body of a call that says that it is meant once more.
+fn meant_again(door: Door, body: &str) -> String {
+    let mut body: Value = serde_json::from_str(body).unwrap();
+    match door {
+        Door::Rest => body["again"] = json!(true),
+        Door::Mcp => body["params"]["_meta"]["toolcrib/again"] = json!(true),
+    }
+    body.to_string()
+}
+
 #[test]
-fn an_answer_that_comes_after_its_client_has_gone_gives_the_call_its_end() {
+fn what_its_own_caller_gave_up_is_made_again_by_who_says_so() {
     let upstream = Upstream::start();
-    let serving = Serving::start_in(upstream.furnish_web(STORE), &[]);
+    let mut serving = Serving::start_in(upstream.furnish_web(STORE), &[]);
     for (door, nonce) in DOORS.into_iter().zip(["rest", "mcp"]) {
         let wanted = act("web__act", "late", nonce);
         let (head, body) = (door.head(&serving, &serving.token, &wanted), door.body(&wanted));
@@ -147,7 +157,36 @@ fn an_answer_that_comes_after_its_client_has_gone_gives_the_call_its_end() {
         };
         assert!(eventually(|| state() == "outcome_unknown"), "{door:?}: {}", state());
         upstream.oracle.let_go(nonce);
-        assert!(eventually(|| state() == "succeeded"), "{door:?}: {}", state());
+        let held = door.call(&serving, &wanted);
+        assert_eq!(held.status, "duplicate_of_unknown", "{held:?}");
+        let ways = ["`\"toolcrib/again\": true`", "`\"again\": true`", "a new idempotency key"];
+        assert!(ways.iter().all(|way| held.text.contains(way)), "{held:?}");
+        // The record knows it after a restart too.
+        if door == Door::Mcp {
+            serving = killed(serving);
+        }
+        let again = meant_again(door, &body);
+        let head = door.head(&serving, &serving.token, &wanted);
+        let done = door.told(&serving.send(&head, &again));
+        assert_eq!((done.error, upstream.oracle.count(nonce)), (false, 2), "{done:?}");
+        let held = door.call(&serving, &wanted);
+        assert_eq!(held.status, "duplicate_of_unknown", "{held:?}");
+        let keyed = door.call(&serving, &act("web__act", "late", nonce).under("another"));
+        assert_eq!((keyed.error, upstream.oracle.count(nonce)), (false, 3), "{keyed:?}");
+    }
+}
+
+#[test]
+fn what_went_wrong_by_itself_is_held_back_whatever_its_caller_says() {
+    let upstream = Upstream::start();
+    let serving = Serving::start_in(upstream.furnish_web(STORE), &[]);
+    for (door, nonce) in DOORS.into_iter().zip(["rest", "mcp"]) {
+        let wanted = act("web__act", "reset", nonce);
+        assert_eq!(door.call(&serving, &wanted).status, "outcome_unknown");
+        let (head, body) = (door.head(&serving, &serving.token, &wanted), door.body(&wanted));
+        let held = door.told(&serving.send(&head, &meant_again(door, &body)));
+        assert_eq!(held.status, "duplicate_of_unknown", "{held:?}");
+        assert!(!held.text.contains("toolcrib/again"), "{held:?}");
         assert_eq!(upstream.oracle.count(nonce), 1);
     }
 }
