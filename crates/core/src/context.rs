@@ -11,7 +11,7 @@ use crate::batch::Asker;
 use crate::call::CallKey;
 use crate::caller::Caller;
 use crate::errand::Errand;
-use crate::host::{Ask, Host, LogEntry, LogLevel, Question, Unanswered};
+use crate::host::{Ask, Host, LogEntry, LogLevel, Question, Unanswered, Unheard};
 use crate::library::{Fields, Refusal};
 use crate::name::SourceId;
 use crate::outcome::{ErrorKind, ToolError};
@@ -30,6 +30,8 @@ pub struct CallContext {
     pub(crate) cancel: CancellationToken,
     pub(crate) session: Option<Arc<str>>,
     pub(crate) host: Option<Arc<dyn Host>>,
+    /// What becomes of a form that the host cannot put to anybody.
+    pub(crate) unheard: Unheard,
     /// Asks a person whom the host cannot ask.
     pub(crate) asker: Option<Arc<Asker>>,
     pub(crate) witness: Option<Arc<dyn Witness>>,
@@ -164,11 +166,21 @@ impl CallContext {
         }
     }
 
+    /// Whether what it asks waits for a person under a ticket, since its host can put it to nobody.
+    pub fn asks_by_ticket(&self) -> bool {
+        self.asker.is_some()
+    }
+
     /// The same call with nobody to answer but its host: what that cannot answer waits for no
     /// person.
     #[must_use]
     pub fn asking_host_alone(&self) -> Self {
-        Self { asker: None, ..self.clone() }
+        Self { asker: None, unheard: Unheard::PutAway, ..self.clone() }
+    }
+
+    /// What becomes of a form that the host cannot put to anybody.
+    pub fn unheard(&self) -> Unheard {
+        self.unheard
     }
 
     /// Whether a server that may ask in the way of before 2026-07-28 had better be asked in it too:

@@ -79,6 +79,8 @@ pub enum Unheard {
     Ticket,
     /// Its asker is told that it was put away.
     PutAway,
+    /// Its asker is told that nobody can be asked.
+    Refused,
 }
 
 /// A question of a running call.
@@ -110,6 +112,8 @@ pub enum Unanswered {
     Unable,
     #[error("the call was cancelled before there was an answer")]
     Cancelled,
+    #[error("nobody answered in time")]
+    Late,
 }
 
 /// A line that a tool writes while it runs.

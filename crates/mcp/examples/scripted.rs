@@ -192,6 +192,9 @@ impl Server {
         let mut research = tool("research");
         research["execution"] = json!({"taskSupport": "required"});
         tools.extend([echo, tool("level"), research]);
+        if self.has("reads") {
+            tools.iter_mut().for_each(|tool| tool["annotations"] = json!({"readOnlyHint": true}));
+        }
         tools
     }
 

@@ -148,7 +148,7 @@ mod tests {
     fn flood(said: Vec<serde_json::Value>) -> Bounded<Flood> {
         Bounded::new(
             Flood(said.into_iter()),
-            &Calls::new(&Arc::<News>::default(), ServerBounds::default()),
+            &Calls::new(&Arc::<News>::default(), ServerBounds::default(), &Arc::default()),
         )
     }
 

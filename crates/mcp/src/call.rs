@@ -4,11 +4,10 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
-use tokio::sync::SemaphorePermit;
-use tokio::time::timeout;
-use toolcrib_core::{Arguments, CallContext};
+use toolcrib_core::{Arguments, CallContext, ToolSpec};
 
 use crate::answer::Reply;
+use crate::askers::Subject;
 use crate::connection::{Connection, Waits};
 use crate::fault::{Fault, Phase};
 use crate::methods;
@@ -27,28 +26,36 @@ pub(crate) struct Asked {
     pub(crate) params: Params,
     /// It is a call that its server runs as a task alone.
     pub(crate) as_task: bool,
+    /// It may be made again.
+    pub(crate) is_harmless: bool,
 }
 
 impl Asked {
-    pub(crate) fn tool(name: &str, arguments: Arguments, as_task: bool) -> Self {
+    /// `spec`: of the tool.
+    pub(crate) fn tool(
+        (name, spec): (&str, &ToolSpec),
+        arguments: Arguments,
+        as_task: bool,
+    ) -> Self {
         let params = Params::call(name, arguments);
-        Self { method: "tools/call".into(), params, as_task }
+        let is_harmless = spec.harmless_to_repeat() && !as_task;
+        Self { method: "tools/call".into(), params, as_task, is_harmless }
     }
 }
 
-/// Runs a call and gives what it was answered with in the end.
+/// Runs a call and gives what it was answered with in the end. `subject`: what it is about, where
+/// questions do not say whose they are.
 pub(crate) async fn run(
     connection: &Connection,
-    asked: &Asked,
+    (asked, subject): (&Asked, Option<&Subject>),
     context: &CallContext,
     timeouts: Timeouts,
 ) -> Result<Reply, Fault> {
-    let _turn = turn(connection, context, timeouts).await?;
     if asked.as_task && task::are_there(&connection.facts) {
         // Rare, and larger than the way of most.
         return Box::pin(task::run(connection, asked, context, timeouts)).await;
     }
-    let waits = Waits::of_call(timeouts);
+    let waits = Waits { subject: subject.cloned(), ..Waits::of_call(timeouts) };
     let (_, last, _) = waits.until;
     let is_last = !connection.facts.is_modern;
     // What was answered in the rounds before.
@@ -109,20 +116,5 @@ fn questions(result: &mut Map<String, Value>) -> Result<Map<String, Value>, Faul
         Some(Value::Object(requests)) => Ok(requests),
         Some(_) => Err(Fault::Unreadable("its questions are no object")),
         None => Ok(Map::new()),
-    }
-}
-
-/// Waits for the turn of this call, where the server takes one at a time.
-async fn turn<'a>(
-    connection: &'a Connection,
-    context: &CallContext,
-    timeouts: Timeouts,
-) -> Result<Option<SemaphorePermit<'a>>, Fault> {
-    tokio::select! {
-        biased;
-        turn = timeout(timeouts.call, connection.calls.turn()) => {
-            turn.map_err(|_| Fault::Busy(timeouts.call))
-        }
-        () = context.cancelled() => Err(Fault::Withdrawn),
     }
 }

@@ -4,14 +4,15 @@
 //! as they came, and the SDK hears only that there is one: its types would drop the fields that
 //! they do not know.
 
+mod doubt;
 mod hear;
 mod slot;
 mod suspects;
-mod turns;
 mod unasked;
 mod usual;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use foldhash::fast::RandomState;
@@ -24,12 +25,14 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use toolcrib_core::CallContext;
 
+use crate::askers::Askers;
 use crate::list;
 use crate::settings::ServerBounds;
+pub(crate) use doubt::Doubt;
+use doubt::Doubts;
 pub(crate) use hear::level;
-pub(crate) use slot::{End, NO_PROTOCOL, Slot};
+pub(crate) use slot::{Answering, End, NO_PROTOCOL, Slot};
 use suspects::Suspects;
-use turns::Turns;
 pub(crate) use unasked::Lines;
 use unasked::Served;
 pub(crate) use usual::Ended;
@@ -46,7 +49,10 @@ pub(crate) struct Calls {
     pub(crate) bounds: ServerBounds,
     /// What the server said of itself, as it came, or why that does not fit.
     greeting: Mutex<Option<Result<Map<String, Value>, String>>>,
-    turns: Turns,
+    pub(crate) askers: Arc<Askers>,
+    doubts: Doubts,
+    /// Questions that wait for an answer of ours.
+    asking: AtomicUsize,
     pub(crate) served: Served,
     /// Cancelled when nothing more is heard of what is said: what came before may still come in.
     pub(crate) deaf: CancellationToken,
@@ -69,11 +75,28 @@ struct Table {
     tasks: HashMap<String, Arc<Slot>>,
 }
 
-/// A question of the server, and the call that it belongs to, if that is certain.
+/// A question of the server, and the call that it belongs to.
 pub(crate) struct Asked {
     pub(crate) method: String,
     pub(crate) params: Value,
-    pub(crate) of: Option<Arc<Slot>>,
+    pub(crate) of: Whose,
+}
+
+/// Whose a question is.
+pub(crate) enum Whose {
+    Call(Arc<Slot>, Answering),
+    /// It came while no call ran.
+    Nobody,
+    Unclear(Doubt),
+}
+
+/// For as long as this lives, a question of a connection waits for its answer.
+pub(crate) struct Asking(Arc<Calls>);
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        self.0.asking.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 /// What a server tells that belongs to no request.
@@ -106,6 +129,11 @@ impl News {
         Self { lines, ..Self::default() }
     }
 
+    /// The place of lines that belong to no call.
+    pub(crate) fn lines(&self) -> Lines {
+        self.lines.clone()
+    }
+
     /// How often the server said that this list changed.
     pub(crate) fn announced(&self, list: list::Kind) -> u64 {
         let announced = self.announced.lock().unwrap_or_else(PoisonError::into_inner);
@@ -119,13 +147,15 @@ impl News {
 }
 
 impl Calls {
-    pub(crate) fn new(news: &Arc<News>, bounds: ServerBounds) -> Arc<Self> {
+    pub(crate) fn new(news: &Arc<News>, bounds: ServerBounds, askers: &Arc<Askers>) -> Arc<Self> {
         Arc::new(Self {
             table: Mutex::default(),
             news: Arc::clone(news),
             bounds,
             greeting: Mutex::default(),
-            turns: Turns::default(),
+            askers: Arc::clone(askers),
+            doubts: Doubts::default(),
+            asking: AtomicUsize::new(0),
             served: Served::default(),
             deaf: CancellationToken::new(),
             closed: CancellationToken::new(),
@@ -173,13 +203,24 @@ impl Calls {
 
     /// Nobody waits for this request any more.
     pub(crate) fn forget(&self, slot: &Slot) {
-        let Some((id, token)) = slot.close() else {
-            return;
-        };
-        let mut table = self.table();
-        table.by_id.remove(&id);
-        table.suspects.forget(&id);
-        token.map(|token| table.by_token.remove(&token));
+        if let Some((id, token)) = slot.close() {
+            let mut table = self.table();
+            table.by_id.remove(&id);
+            table.suspects.forget(&id);
+            token.map(|token| table.by_token.remove(&token));
+        }
+        self.tell_doubts();
+    }
+
+    /// Whether the server waits for an answer of ours.
+    pub(crate) fn is_asking(&self) -> bool {
+        self.asking.load(Ordering::Acquire) > 0
+    }
+
+    /// A question waits for its answer while the guard lives.
+    pub(crate) fn asks(self: &Arc<Self>) -> Asking {
+        self.asking.fetch_add(1, Ordering::AcqRel);
+        Asking(Arc::clone(self))
     }
 
     /// For as long as this lives, what the server asks about a task is of this call.
@@ -213,6 +254,8 @@ impl Drop for Followed {
         if table.tasks.get(&self.task).is_some_and(|slot| Arc::ptr_eq(slot, &self.slot)) {
             table.tasks.remove(&self.task);
         }
+        drop(table);
+        self.calls.forget(&self.slot);
     }
 }
 
@@ -224,7 +267,7 @@ impl Table {
         }
     }
 
-    /// The call that something unaddressed belongs to: the one whose answer stream it came on, or
+    /// The call that a word which names none belongs to: the one whose answer stream it came on, or
     /// the only one there is. With several it is nobody's, rather than the wrong caller's.
     fn owner(&self, stream: Option<&Arc<Slot>>) -> Option<Arc<Slot>> {
         if let Some(slot) = stream {
@@ -242,11 +285,6 @@ impl Table {
             // On the answer stream of one call nobody speaks for another.
             (_, stream) => self.owner(stream),
         }
-    }
-
-    /// Whether there are calls that something unaddressed could be of.
-    fn has_calls(&self) -> bool {
-        self.calls().next().is_some()
     }
 
     /// Those that run. A task is one, and each look at it is none.

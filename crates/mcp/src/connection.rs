@@ -20,6 +20,7 @@ use toolcrib_child::{Child, Ending, StderrTail};
 use toolcrib_core::{CallContext, Errand, Note, Trace};
 
 use crate::answer::Reply;
+use crate::askers::Subject;
 use crate::calls::{Calls, Slot};
 use crate::capabilities::capabilities;
 use crate::direct::Direct;
@@ -92,6 +93,8 @@ pub(crate) struct Waits {
     pub(crate) idle: (Phase, Duration),
     /// In all.
     pub(crate) until: (Phase, Instant, Duration),
+    /// What it is about, where questions do not say whose they are.
+    pub(crate) subject: Option<Subject>,
 }
 
 impl Waits {
@@ -99,7 +102,7 @@ impl Waits {
     pub(crate) fn of_call(timeouts: Timeouts) -> Self {
         let whole = timeouts.longest_call;
         let until = (Phase::LongestCall, Instant::now() + whole, whole);
-        Self { idle: (Phase::Call, timeouts.call), until }
+        Self { idle: (Phase::Call, timeouts.call), until, subject: None }
     }
 }
 
@@ -214,6 +217,7 @@ impl Connection {
         waits: &Waits,
     ) -> Result<Reply, Fault> {
         let slot = Slot::new(context.cloned()).of_page(list::key(method));
+        let slot = slot.of_subject(waits.subject.as_ref());
         let slot = Arc::new(slot.of_look(task::is_about(method)));
         let mut request = CustomRequest::new(method, Some(params.whole()));
         request.extensions.insert(Arc::clone(&slot));
@@ -239,7 +243,7 @@ impl Connection {
             }
         };
         let answered = self.wait(pin!(answer), &slot, context, waits).await;
-        if !matches!(answered, Err(Fault::TooLong(..) | Fault::Cancelled)) {
+        if !matches!(answered, Err(Fault::TooLong(..) | Fault::Cancelled | Fault::Moved)) {
             sent.id = None;
         }
         answered
@@ -255,6 +259,7 @@ impl Connection {
     ) -> Result<Reply, Fault> {
         let (slot, end) = Slot::direct(context.cloned());
         let slot = slot.of_page(list::key(asked.0)).of_call(asked.0 == "tools/call");
+        let slot = slot.of_subject(waits.subject.as_ref());
         let slot = Arc::new(slot.of_look(task::is_about(asked.0)));
         let (id, text) = direct.text(asked, context, trace);
         let _counted = Counted::new(&self.in_flight);
@@ -262,7 +267,7 @@ impl Connection {
         self.is_still_open()?;
         let answer = direct.exchange(asked, (id, text), &slot, end);
         let answered = self.wait(pin!(answer), &slot, context, waits).await;
-        if !matches!(answered, Err(Fault::TooLong(..) | Fault::Cancelled)) {
+        if !matches!(answered, Err(Fault::TooLong(..) | Fault::Cancelled | Fault::Moved)) {
             sent.id = None;
         }
         answered
@@ -289,6 +294,8 @@ impl Connection {
         loop {
             tokio::select! {
                 biased;
+                // What comes of it by now is no answer of the question that moved it.
+                () = slot.moved.notified() => return Err(Fault::Moved),
                 answer = &mut answer => return answer,
                 () = &mut cancelled => return Err(cancelled_at(slot)),
                 // What came in before the end was read is still on its way through the SDK.
@@ -360,6 +367,9 @@ struct Sent<'a> {
 impl Drop for Sent<'_> {
     fn drop(&mut self) {
         self.connection.calls.forget(self.slot);
+        if let Some(subject) = self.slot.subject().filter(|_| self.slot.was_silent()) {
+            self.connection.calls.askers.was_silent(subject);
+        }
         // What went around the SDK and never left is nothing to the server.
         let is_known = !self.slot.is_direct() || self.slot.was_sent();
         if let Some(id) = self.id.take().filter(|_| is_known) {

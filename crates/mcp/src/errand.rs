@@ -80,7 +80,7 @@ fn error(fault: &Fault) -> Cow<'static, str> {
         Fault::Unreachable { .. } | Fault::Busy(_) => ErrorKind::Unavailable,
         Fault::Broken { .. } => ErrorKind::Network,
         Fault::TooLong(..) => ErrorKind::Timeout,
-        Fault::Cancelled | Fault::Withdrawn => ErrorKind::Cancelled,
+        Fault::Cancelled | Fault::Withdrawn | Fault::Moved => ErrorKind::Cancelled,
     };
     kind.as_str().into()
 }

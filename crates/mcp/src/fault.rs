@@ -7,6 +7,7 @@ use serde_json::Value;
 use toolcrib_core::{ErrorKind, Refusal, SourceError, ToolError};
 
 use crate::text::clean;
+use crate::upstream::MOST_APART;
 
 pub(crate) type Cause = Box<dyn Error + Send + Sync>;
 
@@ -48,12 +49,14 @@ pub(crate) enum Fault {
         cause: Option<Cause>,
     },
     TooLong(Phase, Duration),
-    /// It did not come to its turn: the server asks in a way that lets one call run at a time.
+    /// It found no place: the server asks in a way that lets one call run at a time on a connection.
     Busy(Duration),
     /// Nobody waits for it any more, and the server may have seen it.
     Cancelled,
     /// Nobody waits for it any more, and nothing was sent.
     Withdrawn,
+    /// It is to be begun anew by itself, which is harmless.
+    Moved,
     /// The server says that there is an error in the request, or in itself.
     Refused {
         code: i32,
@@ -115,12 +118,14 @@ impl Fault {
             | Self::Unauthorized { why, .. } => why.clone(),
             Self::TooLong(phase, after) => format!("{} ({after:?})", phase.words()),
             Self::Busy(after) => format!(
-                "calls of others kept it busy for {after:?}, and it runs one at a time since its \
-                 questions do not say whose they are: `share = \"session\"` at the source gives \
-                 each conversation a server of its own"
+                "calls of others kept it busy for {after:?}: its questions do not say whose they \
+                 are, so that each call which may ask has a program of its own, of which there are \
+                 {MOST_APART} at the most beside the first; `share = \"session\"` in \
+                 `mcp` at the source gives each conversation its own"
             ),
             Self::Cancelled => "cancelled".to_owned(),
             Self::Withdrawn => "cancelled before it was sent".to_owned(),
+            Self::Moved => "it was to be made again, and there was no place for it".to_owned(),
             Self::Refused { code, message, .. } => format!("the server says: {message} ({code})"),
             Self::Http { status, .. } => format!("the server answered HTTP {status}"),
             Self::Unreadable(what) => format!("the server's answer cannot be read: {what}"),
@@ -148,6 +153,7 @@ impl Fault {
             Self::Busy(after) => Self::Busy(*after),
             Self::Cancelled => Self::Cancelled,
             Self::Withdrawn => Self::Withdrawn,
+            Self::Moved => Self::Moved,
             Self::Refused { code, message, data } => {
                 Self::Refused { code: *code, message: message.clone(), data: data.clone() }
             }
@@ -167,6 +173,7 @@ impl Fault {
             | Self::Busy(_)
             | Self::Cancelled
             | Self::Withdrawn
+            | Self::Moved
             | Self::Refused { .. }
             | Self::Http { .. }
             | Self::Unreadable(_) => None,
@@ -209,7 +216,7 @@ impl Fault {
             Self::TooLong(..) => {
                 (ErrorKind::Timeout, format!("the server `{id}` is too slow: {words}"), None)
             }
-            Self::Busy(_) => (ErrorKind::Unavailable, busy(id), None),
+            Self::Busy(_) | Self::Moved => (ErrorKind::Unavailable, busy(id), None),
             Self::Cancelled => (ErrorKind::Cancelled, "the call was cancelled".to_owned(), None),
             // Of the kinds that say so this one is true: for want of a connection, or of room on it.
             Self::Withdrawn => {
@@ -250,8 +257,9 @@ impl Fault {
 
 fn busy(id: &str) -> String {
     format!(
-        "the server `{id}` is busy with the calls of others, of which it runs one at a time; \
-         nothing was sent. Try again later, or tell the user"
+        "the server `{id}` is busy with the calls of others, which wait for people; nothing was \
+         sent. Try again later, or tell the user: `share = \"session\"` in `mcp` at the source gives \
+         each conversation a program of its own"
     )
 }
 

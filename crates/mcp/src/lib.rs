@@ -11,6 +11,7 @@
 //! handshakes, and its types, which drop what they do not know, see no content.
 
 mod answer;
+mod askers;
 mod block;
 mod bounded;
 mod call;

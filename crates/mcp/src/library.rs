@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 use toolcrib_core::{
     About, BoxFuture, CallContext, ErrorKind, Fields, Following, Holdings, Inquiry, Kind, Library,
-    Said, SourceError, ToolError, Visitor,
+    Said, SourceError, ToolError, Unheard, Visitor,
 };
 
 use crate::call::Asked;
@@ -139,6 +139,7 @@ impl Books {
             method: about.method().to_owned().into(),
             params: params.into(),
             as_task: false,
+            is_harmless: !matches!(about, About::Method(_)),
         };
         upstream.call(asked, context).await?.fields()
     }
@@ -197,6 +198,11 @@ impl Library for Books {
         Box::pin(async move {
             let is_completion = inquiry.about == About::Completion;
             let reads = !matches!(inquiry.about, About::Method(_) | About::Notice(_));
+            let alone = match self.pool.settings().questions {
+                Unheard::PutAway => Some(context.asking_host_alone()),
+                Unheard::Ticket | Unheard::Refused => None,
+            };
+            let context = alone.as_ref().unwrap_or(context);
             let answered = self.ask(inquiry, context).await;
             let mut result = match answered {
                 // A server that completes nothing has no value to offer.

@@ -85,7 +85,8 @@ pub(crate) async fn all(
     // Between its pages too.
     let _counted = Counted::new(&connection.in_flight);
     let until = Instant::now() + within;
-    let waits = Waits { idle: (Phase::List, within), until: (Phase::List, until, within) };
+    let waits =
+        Waits { idle: (Phase::List, within), until: (Phase::List, until, within), subject: None };
     let mut entries = Vec::new();
     let mut cursors = HashSet::new();
     let mut params = Params::default();

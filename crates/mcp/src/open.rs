@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use toolcrib_child::{Child, SpawnError};
 use toolcrib_core::{CallContext, Note, Question};
 
+use crate::askers::Askers;
 use crate::bounded::Bounded;
 use crate::calls::{Calls, News};
 use crate::capabilities::EVERYTHING;
@@ -37,6 +38,8 @@ pub(crate) struct Opener {
     http: Option<Result<Http, String>>,
     way: Arc<[Note]>,
     era: AtomicU8,
+    /// What its requests did until now, where questions do not say whose they are.
+    pub(crate) askers: Arc<Askers>,
 }
 
 /// What is known of the era of a server.
@@ -60,11 +63,11 @@ impl Opener {
         };
         let way = errand::way(&settings.transport).into();
         let era = AtomicU8::new(at_first(&settings));
-        Self { settings, inherited, http, way, era }
+        Self { settings, inherited, http, way, era, askers: Arc::default() }
     }
 
     /// Another way to the same server: that of before 2026-07-28. `None`: the way is settled, or it
-    /// is a program, of which there would be two that know nothing of each other.
+    /// is a program, which is spoken to in that way by itself.
     pub(crate) fn older(&self) -> Option<Self> {
         self.http.as_ref().filter(|_| self.settings.revision.is_none())?;
         let settings = ServerSettings { revision: Some(Era::Legacy), ..self.settings.clone() };
@@ -115,7 +118,7 @@ impl Opener {
         era: u8,
     ) -> Result<Connection, Fault> {
         let answers = self.answers(context);
-        let calls = Calls::new(news, self.settings.bounds);
+        let calls = Calls::new(news, self.settings.bounds, &self.askers);
         match (&self.settings.transport, &self.http) {
             (Way::Stdio(settings), _) => {
                 let (mut child, (stdin, stdout)) = self.start(settings).await?;
@@ -186,8 +189,12 @@ impl Opener {
     fn answers(&self, context: Option<&CallContext>) -> Vec<Question> {
         match (self.share(), context) {
             (Share::Shared, _) => EVERYTHING.to_vec(),
-            (Share::Session | Share::Caller, Some(context)) => context.answers().to_vec(),
-            (Share::Session | Share::Caller, None) => Vec::new(),
+            (_, None) => Vec::new(),
+            // All calls of a conversation have one client.
+            (Share::Session, Some(context)) if context.session().is_some() => {
+                context.answers().to_vec()
+            }
+            (Share::Session | Share::Caller, Some(_)) => EVERYTHING.to_vec(),
         }
     }
 
@@ -281,9 +288,9 @@ impl Opener {
     }
 }
 
-/// The era that a server is first taken for. A program that has both says hello in the older way,
-/// and stays with it: the handlers of today ask while they run, which the new way has not, and what
-/// asks in the new one asks in the older one too, but for what was written for it alone.
+/// The era that a server is first taken for. A program that has both says hello in the older way: the
+/// handlers of today ask while they run, which the new way has not. For clients of the new way another
+/// one of it is started.
 fn at_first(settings: &ServerSettings) -> u8 {
     match (settings.revision, &settings.transport) {
         (Some(Era::Modern), _) => MODERN,

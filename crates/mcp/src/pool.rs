@@ -14,7 +14,7 @@ use crate::fault::Fault;
 use crate::http::parameters::Mirrors;
 use crate::open::Opener;
 use crate::settings::Share;
-use crate::upstream::Upstream;
+use crate::upstream::{Role, Upstream};
 
 /// Connections of one source beside the one that lists its tools.
 const MOST: usize = 64;
@@ -50,7 +50,8 @@ impl Pool {
         let older = opener.older().map(Arc::new);
         let opener = Arc::new(opener);
         let (stop, lines) = (CancellationToken::new(), Lines::default());
-        let listing = Upstream::new(Arc::clone(&opener), stop.child_token(), lines.clone(), true);
+        let (own, of) = (Arc::clone(&opener), stop.child_token());
+        let listing = Upstream::new(own, of, lines.clone(), Role::Lists);
         let (keyed, hints, notes) = (Mutex::default(), Mutex::default(), Mutex::default());
         Self { id, opener, older, listing, keyed, hints, notes, lines, stop }
     }
@@ -105,7 +106,7 @@ impl Pool {
         }
         let opener = Arc::clone(older.unwrap_or(&self.opener));
         let (stop, lines) = (self.stop.child_token(), self.lines.clone());
-        let upstream = Upstream::new(opener, stop, lines, false);
+        let upstream = Upstream::new(opener, stop, lines, Role::Calls);
         keyed.insert(key, Arc::clone(&upstream));
         Ok(upstream)
     }
@@ -113,6 +114,11 @@ impl Pool {
     pub(crate) fn all(&self) -> Vec<Arc<Upstream>> {
         let keyed = self.keyed.lock().unwrap_or_else(PoisonError::into_inner);
         keyed.values().chain([&self.listing]).map(Arc::clone).collect()
+    }
+
+    /// Those that are open beside them, for calls that cannot run on the same.
+    pub(crate) fn beside(&self) -> Vec<Arc<Upstream>> {
+        self.all().iter().flat_map(|upstream| upstream.beside()).collect()
     }
 
     /// Takes in what calls must know of the tools of a list.

@@ -5,9 +5,9 @@ use rmcp::model::{ClientConfig, CustomRequest, CustomResult, ErrorCode, ErrorDat
 use rmcp::service::{RequestContext, RoleClient};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use toolcrib_core::{Ask, CallContext, Fields, Question, Unanswered};
+use toolcrib_core::{Ask, CallContext, Fields, Question, Unanswered, Unheard};
 
-use crate::calls::{Asked, Calls, Slot};
+use crate::calls::{Asked, Calls, Whose};
 use crate::capabilities::ourselves;
 
 /// The end of the SDK that hears requests of the server.
@@ -30,11 +30,8 @@ impl ClientHandler for Ear {
             let message = format!("nothing here answers `{}`", crate::text::clean(&request.method));
             return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None));
         };
-        let Asked { method, params, of } = asked;
-        let _asked = of.as_ref().map(Slot::is_asked);
-        let call = of.as_deref().and_then(|slot| slot.context());
         tokio::select! {
-            answer = answer(&method, Posed::new(params), call) => {
+            answer = self.answer(asked) => {
                 answer.map(CustomResult).map_err(|refusal| {
                     ErrorData::new(ErrorCode(refusal.code), refusal.message, None)
                 })
@@ -42,6 +39,27 @@ impl ClientHandler for Ear {
             // The server does not want to know any more; what we say now is not sent.
             () = context.ct.cancelled() => Ok(CustomResult(Value::Null)),
         }
+    }
+}
+
+impl Ear {
+    async fn answer(&self, asked: Asked) -> Result<Value, Refusal> {
+        let Asked { method, params, of } = asked;
+        let (of, _asked) = match of {
+            Whose::Call(slot, asking) => (slot, asking),
+            Whose::Nobody => return Err(refused(NO_CALL)),
+            Whose::Unclear(doubt) => {
+                // Nothing more is begun on this connection meanwhile.
+                let _held = self.calls.asks();
+                let of = self.calls.settled(&doubt).await.ok_or_else(|| refused(UNCLEAR))?;
+                let asking = of.is_asked();
+                (of, asking)
+            }
+        };
+        let _waits = self.calls.asks();
+        of.notes_address(&params);
+        let Some(call) = of.context() else { return Err(refused(NO_CALL)) };
+        answer(&method, Posed::new(params), call).await
     }
 }
 
@@ -53,6 +71,14 @@ pub(crate) struct Refusal {
 
 const METHOD_NOT_FOUND: i32 = -32601;
 const REFUSED: i32 = -1;
+const NO_CALL: &str = "nobody can be asked: no call runs that this could be of";
+const UNCLEAR: &str = "nobody can be asked: several calls ran, and the question does not say which \
+                       of them it is of; made again, the call runs by itself (`share = \"session\"` \
+                       in `mcp` at the source keeps all of them apart)";
+
+fn refused(message: &'static str) -> Refusal {
+    Refusal { code: REFUSED, message }
+}
 
 /// A question beside its method, as far as whoever asks said it.
 pub(crate) struct Posed {
@@ -68,15 +94,15 @@ impl Posed {
     }
 }
 
-/// Puts one question to the host of `call`; `None`: nobody knows whose question it is.
+/// Puts one question to the host of `call`.
 ///
-/// A question that a person would answer counts as put away where there is nobody to ask: the
-/// protocol has that answer, a server can go on with it, and nobody is said to have refused. So does
-/// one whose address is not the one that a person would read.
+/// Where there is nobody to ask, or the address is not the one that a person would read, its asker
+/// is told so by an error, since the answers of the protocol are all answers of a person; but for
+/// those who want a question put away then (`cancel`), with which a server can go on.
 pub(crate) async fn answer(
     method: &str,
     posed: Posed,
-    call: Option<&CallContext>,
+    call: &CallContext,
 ) -> Result<Value, Refusal> {
     let Some(question) = question(method, &posed.params) else {
         return Err(Refusal { code: METHOD_NOT_FOUND, message: "no such method" });
@@ -84,17 +110,17 @@ pub(crate) async fn answer(
     let asks_a_person = matches!(question, Question::Form | Question::Address);
     let Posed { params, name, besides, around } = posed;
     let ask = Ask { question, params, name, besides, around };
-    let answered = match call {
-        Some(call) => call.ask(ask).await,
-        None => Err(Unanswered::Unable),
-    };
-    match answered {
+    match call.ask(ask).await {
         Ok(answer) => Ok(answer),
-        Err(Unanswered::Unable | Unanswered::Cancelled) if asks_a_person => {
+        Err(Unanswered::Unable) if asks_a_person && call.unheard() == Unheard::PutAway => {
             Ok(json!({ "action": "cancel" }))
         }
-        Err(Unanswered::Unable) => Err(Refusal { code: REFUSED, message: "nobody can be asked" }),
-        Err(Unanswered::Cancelled) => Err(Refusal { code: REFUSED, message: "cancelled" }),
+        // The person was asked, and has not answered.
+        Err(Unanswered::Cancelled | Unanswered::Late) if asks_a_person => {
+            Ok(json!({ "action": "cancel" }))
+        }
+        Err(Unanswered::Unable) => Err(refused("nobody can be asked")),
+        Err(Unanswered::Cancelled | Unanswered::Late) => Err(refused("cancelled")),
     }
 }
 
@@ -134,7 +160,7 @@ pub(crate) async fn answer_all(
         let method = method.as_str().unwrap_or_default();
         let around = Arc::clone(&around);
         let posed = Posed { params, name: Some(key.clone()), besides, around };
-        Ok((key, answer(method, posed, Some(call)).await?))
+        Ok((key, answer(method, posed, call).await?))
     });
     let answers = futures_util::future::try_join_all(asked).await?;
     Ok(answers.into_iter().collect())

@@ -80,9 +80,10 @@ impl McpSource {
 
     /// How it fares now.
     pub fn status(&self) -> Status {
-        let all = self.pool.all();
-        let live: Vec<_> = all.iter().filter_map(|upstream| upstream.current()).collect();
+        let mut all = self.pool.all();
         let restarts = all.iter().map(|upstream| upstream.health().restarts).sum();
+        all.extend(self.pool.beside());
+        let live: Vec<_> = all.iter().filter_map(|upstream| upstream.current()).collect();
         let (left_out, remarks) = {
             let listed = self.listed();
             (listed.left_out.clone(), listed.remarks.clone())

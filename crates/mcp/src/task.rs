@@ -121,7 +121,7 @@ async fn fetch(
         return Err(Fault::broken(format!("it cancelled the task of the call{said}")));
     }
     // What a task asks it asks by now, and goes on after; it may be long silent until it ends.
-    let long = Waits { idle: (last, whole), until: soon.until };
+    let long = Waits { idle: (last, whole), until: soon.until, subject: None };
     let waits = if task.status == Status::Asking { long } else { soon };
     let result = connection.request("tasks/result", &named, Some(context), &waits).await;
     // Other codes are those that the call itself was answered with.
@@ -151,6 +151,7 @@ fn since_begun(fault: Fault, is_about_task: impl Fn(i32) -> bool) -> Fault {
         Fault::Broken { .. }
         | Fault::TooLong(..)
         | Fault::Cancelled
+        | Fault::Moved
         | Fault::Refused { .. }
         | Fault::Unreadable(_) => fault,
     }

@@ -39,7 +39,7 @@ impl Tool for Foreign {
         Box::pin(async move {
             let alone;
             let context = match self.pool.settings().questions {
-                Unheard::Ticket => context,
+                Unheard::Ticket | Unheard::Refused => context,
                 Unheard::PutAway => {
                     alone = context.asking_host_alone();
                     &alone
@@ -47,7 +47,7 @@ impl Tool for Foreign {
             };
             let called = async {
                 let upstream = self.pool.upstream(context).await?;
-                let asked = Asked::tool(&self.name, arguments, self.is_task);
+                let asked = Asked::tool((&self.name, &self.spec), arguments, self.is_task);
                 upstream.call(asked, context).await?.outcome()
             };
             called.await.unwrap_or_else(|fault| {

@@ -1,5 +1,6 @@
 //! One server as its callers see it: opened when it is needed, healed when it breaks.
 
+mod apart;
 mod followed;
 mod health;
 mod watch;
@@ -19,12 +20,15 @@ use toolcrib_child::Permit;
 use toolcrib_core::{CallContext, LogLevel};
 
 use crate::answer::Reply;
+use crate::askers::Subject;
 use crate::call::{self, Asked};
 use crate::calls::{Lines, News};
 use crate::connection::{Connection, Counted};
 use crate::fault::Fault;
 use crate::open::Opener;
 use crate::settings::Share;
+use apart::Apart;
+pub(crate) use apart::MOST_APART;
 pub(crate) use followed::Followed;
 pub(crate) use health::Health;
 
@@ -58,8 +62,19 @@ pub(crate) struct Upstream {
     stop: CancellationToken,
     /// No connection is opened any more, though the last may not have ended yet.
     is_over: AtomicBool,
-    /// Whether it is asked for lists, and so follows their changes.
-    lists: bool,
+    role: Role,
+    /// What runs on it and beside it, where questions do not say whose they are.
+    apart: Apart,
+}
+
+/// What an upstream is there for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It is asked for lists, and so follows their changes.
+    Lists,
+    Calls,
+    /// For calls that cannot run beside those on another one.
+    Apart,
 }
 
 impl Upstream {
@@ -68,7 +83,7 @@ impl Upstream {
         opener: Arc<Opener>,
         stop: CancellationToken,
         lines: Lines,
-        lists: bool,
+        role: Role,
     ) -> Arc<Self> {
         let health = Health::new(opener.settings.restarts);
         Arc::new(Self {
@@ -85,8 +100,27 @@ impl Upstream {
             born: Instant::now(),
             stop,
             is_over: AtomicBool::new(false),
-            lists,
+            role,
+            apart: Apart::default(),
         })
+    }
+
+    /// Those that are open beside it, for calls that cannot run on this one.
+    pub(crate) fn beside(&self) -> Vec<Arc<Self>> {
+        self.apart.beside()
+    }
+
+    fn level(&self) -> MutexGuard<'_, Option<LogLevel>> {
+        self.lowest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How long it stays open that nobody uses.
+    fn idle_stop(&self) -> Option<Duration> {
+        let said = self.opener.settings.idle_stop;
+        if self.role == Role::Apart {
+            return Some(said.map_or(apart::IDLE, |said| said.min(apart::IDLE)));
+        }
+        said
     }
 
     pub(crate) fn health(&self) -> MutexGuard<'_, Health> {
@@ -216,10 +250,22 @@ impl Upstream {
         }
     }
 
-    /// Runs one call. What never left is sent once more over a new connection.
+    /// Runs one call.
     pub(crate) async fn call(
         self: &Arc<Self>,
         asked: Asked,
+        context: &CallContext,
+    ) -> Result<Reply, Fault> {
+        match self.current() {
+            Some(live) if live.facts.is_modern => self.call_here((&asked, None), context).await,
+            Some(_) | None => apart::call(self, &asked, context).await,
+        }
+    }
+
+    /// Runs one call on this connection. What never left is sent once more over a new one.
+    async fn call_here(
+        self: &Arc<Self>,
+        asked: (&Asked, Option<&Subject>),
         context: &CallContext,
     ) -> Result<Reply, Fault> {
         let timeouts = self.opener.settings.timeouts;
@@ -230,7 +276,7 @@ impl Upstream {
             let _attended = self.opener.attended_by(context);
             // Between its requests, while a person answers, a call needs its connection too.
             let counted = Counted::new(&connection.in_flight);
-            let ended = call::run(&connection, &asked, context, timeouts).await;
+            let ended = call::run(&connection, asked, context, timeouts).await;
             drop(counted);
             self.touch();
             match ended {
@@ -263,7 +309,7 @@ impl Upstream {
             });
         };
         let is_lower = {
-            let mut lowest = self.lowest.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut lowest = self.level();
             let is_lower = lowest.is_none_or(|lowest| level < lowest);
             if is_lower {
                 *lowest = Some(level);
@@ -273,9 +319,18 @@ impl Upstream {
         if connection.facts.is_modern || !is_lower {
             return Ok(Map::new());
         }
-        let asked =
-            Asked { method: "logging/setLevel".into(), params: params.into(), as_task: false };
-        self.call(asked, context).await?.fields()
+        for beside in self.beside() {
+            *beside.level() = Some(level);
+            beside.current().inspect(|live| watch::tell_level(&beside, live));
+        }
+        let asked = Asked {
+            method: "logging/setLevel".into(),
+            params: params.into(),
+            as_task: false,
+            is_harmless: true,
+        };
+        // Here, whatever runs on it: it is about this connection.
+        self.call_here((&asked, None), context).await?.fields()
     }
 
     /// Drops a connection that is of no use any more; `false` if it was dropped before.
@@ -308,13 +363,18 @@ impl Upstream {
 
     /// Whether anything runs, lists too.
     pub(crate) fn is_busy(&self) -> bool {
-        self.in_flight() > 0 || self.current().is_some_and(|connection| connection.is_busy())
+        let is_busy = |connection: Arc<Connection>| connection.is_busy();
+        self.in_flight() > 0 || self.current().is_some_and(is_busy) || self.is_busy_beside()
     }
 
     /// Ends it for good. Whoever wants a connection while the last one ends gets none: its program
     /// would outlive us.
     pub(crate) async fn retire(&self) {
         self.is_over.store(true, Ordering::Release);
+        for beside in self.beside() {
+            beside.is_over.store(true, Ordering::Release);
+            beside.stop().await;
+        }
         self.stop().await;
         self.stop.cancel();
     }

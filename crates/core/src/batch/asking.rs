@@ -36,14 +36,14 @@ pub(crate) struct Asker {
 pub(super) type Whereabouts = (usize, u32, CallKey);
 
 impl Asker {
-    /// `None`: the host answers by itself, or what nobody answers is put away.
+    /// `None`: the host answers by itself, or what nobody answers becomes no ticket.
     pub(super) fn of(
         batch: &Arc<Batch>,
         (position, place, key): Whereabouts,
         watch: &Arc<Watch>,
         arguments: &Arguments,
     ) -> Option<Arc<Self>> {
-        if batch.unheard == Unheard::PutAway {
+        if batch.unheard != Unheard::Ticket {
             return None;
         }
         let answers = batch.host.as_ref().map_or(&[][..], |host| host.answers());
@@ -94,7 +94,8 @@ impl Asker {
         if said.is_none() {
             self.tell(&ticket, QuestionStage::Expired, None);
         }
-        said.ok_or(Unanswered::Unable)
+        // The person was asked, and let the time pass.
+        said.ok_or(Unanswered::Late)
     }
 
     pub(super) fn tell(&self, ticket: &TicketId, stage: QuestionStage, by: Option<&Caller>) {

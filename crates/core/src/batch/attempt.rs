@@ -91,6 +91,7 @@ impl<'a> Attempts<'a> {
             cancel: own.clone(),
             session: batch.plan.session().cloned(),
             host: batch.host.clone(),
+            unheard: batch.unheard,
             asker: Asker::of(batch, whereabouts, watch, arguments),
             witness,
             trace,

@@ -58,7 +58,7 @@ impl Executor {
             order: Order::of([None].into_iter()),
             cancel,
             host: options.host.clone(),
-            unheard: Unheard::PutAway,
+            unheard: Unheard::Refused,
             trace: options.trace,
             trace_state: options.trace_state.clone(),
             mark: None,

@@ -94,7 +94,7 @@ impl Lookup {
         }
         let arguments = RawArguments::Value(self.arguments.clone().into_value());
         let call = Call::new("verify", self.verify.tool.as_str(), arguments);
-        let (trace, unheard) = (*trace, Unheard::PutAway);
+        let (trace, unheard) = (*trace, Unheard::Refused);
         let options = BatchOptions { unheard, trace, ..BatchOptions::default() };
         let answer = executor.run_with(&plan, vec![call], options).await.responses.pop()?;
         match answer.outcome {

@@ -55,7 +55,7 @@ pub(super) async fn ask(
             let error = refused(&advice::cannot_ask_now(reason));
             Undecided { why: "nobody could be asked", error }
         }
-        Unanswered::Cancelled => {
+        Unanswered::Cancelled | Unanswered::Late => {
             Undecided { why: "nobody decided", error: refused(&advice::nobody_decided(reason)) }
         }
     })

@@ -187,7 +187,7 @@ async fn the_time_of_a_call_stands_still_while_a_person_is_asked_and_a_ticket_ex
     // Who asks by either ticket is told how it ended.
     for ticket in [ticket, second] {
         let told = crib.redeemed(&alice(), &ticket, Duration::ZERO).await.unwrap().unwrap();
-        assert!(told.text().contains("Bob") && told.text().contains("nobody can be asked"));
+        assert!(told.text().contains("Bob") && told.text().contains("nobody answered in time"));
     }
 }
 

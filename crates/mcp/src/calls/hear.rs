@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use toolcrib_core::{LogEntry, LogLevel, Progress};
 use toolcrib_json::number::guarded;
 
-use super::{Asked, Calls, End, MOST_QUESTIONS, NO_PROTOCOL, Slot};
+use super::{Asked, Calls, Doubt, End, MOST_QUESTIONS, NO_PROTOCOL, Slot, Table, Whose};
 use crate::answer::Reply;
 use crate::frame::{self, Outline, Unreadable};
 use crate::hello;
@@ -217,17 +217,35 @@ impl Calls {
         if table.questions.len() < MOST_QUESTIONS {
             let params = fields.remove("params").unwrap_or_default();
             let task = task::named_in(&params);
-            let of = table.owner_of(task, stream);
-            if let Some(of) = &of {
-                of.notes_address(&params);
-            }
-            if of.is_none() && stream.is_none() && task.is_none() && table.has_calls() {
-                self.turns.begin();
-            }
+            let of = match (table.owner_of(task, stream), task.or(stream.map(|_| ""))) {
+                (Some(of), Some(_)) => {
+                    let asking = of.is_asked();
+                    Whose::Call(of, asking)
+                }
+                (None, Some(_)) => Whose::Nobody,
+                (_, None) => self.whose(&table),
+            };
             table.questions.insert(id.clone(), Asked { method: method.to_owned(), params, of });
         }
         let request = ServerRequest::CustomRequest(CustomRequest::new("toolcrib/asked", None));
         Some(ServerJsonRpcMessage::request(request, id))
+    }
+
+    /// Whose a question is that does not say so.
+    fn whose(&self, table: &Table) -> Whose {
+        let mut calls: Vec<_> = table.calls().map(Arc::clone).collect();
+        match (calls.pop(), calls.is_empty()) {
+            (None, _) => Whose::Nobody,
+            (Some(only), true) if !only.is_moving() => {
+                self.is_known_to_ask(&only);
+                let asking = only.is_asked();
+                Whose::Call(only, asking)
+            }
+            (Some(last), _) => {
+                calls.push(last);
+                Whose::Unclear(Doubt::of(self, calls))
+            }
+        }
     }
 
     fn noted(

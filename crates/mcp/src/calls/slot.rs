@@ -1,6 +1,6 @@
 //! One request of ours, from before it is sent until nobody waits for it.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::model::{ErrorData, ProgressToken, RequestId};
@@ -10,6 +10,7 @@ use tokio::sync::{Notify, oneshot};
 use toolcrib_core::CallContext;
 
 use crate::answer::Reply;
+use crate::askers::Subject;
 use crate::pipes;
 
 /// Where the answer to one request is put.
@@ -21,10 +22,17 @@ pub(crate) struct Slot {
     is_call: bool,
     /// Whether it only asks how a task is doing.
     is_look: bool,
+    /// What it is about, where questions do not say whose they are.
+    subject: Option<Subject>,
     state: Mutex<State>,
     /// Told with every report of progress.
     pub(crate) progressed: Notify,
     questions: AtomicUsize,
+    /// A question that did not say so was its own, or may have been.
+    asked: AtomicBool,
+    /// Told when it is to be begun anew by itself.
+    pub(crate) moved: Notify,
+    is_moving: AtomicBool,
     /// By their names, the addresses that the server asked to have opened.
     addresses: Mutex<Vec<Value>>,
     /// Who waits for a request that went around the SDK; `None` within: it has ended.
@@ -52,6 +60,7 @@ pub(crate) const NO_PROTOCOL: &str = "it is none of the protocol";
 struct State {
     sent: bool,
     closed: bool,
+    was_answered: bool,
     names: Option<(RequestId, Option<ProgressToken>)>,
     heard: Heard,
 }
@@ -68,6 +77,13 @@ enum Heard {
     Odd(&'static str),
 }
 
+impl State {
+    fn hears(&mut self, heard: Heard) {
+        self.heard = heard;
+        self.was_answered = true;
+    }
+}
+
 impl Slot {
     /// `context`: of the call that this request is; a page of a list has none.
     pub(crate) fn new(context: Option<CallContext>) -> Self {
@@ -76,9 +92,13 @@ impl Slot {
             page: None,
             is_call: false,
             is_look: false,
+            subject: None,
             state: Mutex::default(),
             progressed: Notify::new(),
             questions: AtomicUsize::new(0),
+            asked: AtomicBool::new(false),
+            moved: Notify::new(),
+            is_moving: AtomicBool::new(false),
             addresses: Mutex::default(),
             direct: None,
             asker: None,
@@ -108,6 +128,44 @@ impl Slot {
     pub(crate) fn of_look(mut self, is_look: bool) -> Self {
         self.is_look = is_look;
         self
+    }
+
+    pub(crate) fn of_subject(mut self, subject: Option<&Subject>) -> Self {
+        self.subject = subject.cloned();
+        self
+    }
+
+    pub(crate) fn subject(&self) -> Option<&Subject> {
+        self.subject.as_ref()
+    }
+
+    /// Whether nobody waits for it any more.
+    pub(super) fn is_closed(&self) -> bool {
+        self.state().closed
+    }
+
+    /// Whether its server has said how it ended.
+    pub(crate) fn was_answered(&self) -> bool {
+        self.has_ended() || self.state().was_answered
+    }
+
+    /// It is to be begun anew by itself.
+    pub(super) fn moves(&self) {
+        self.is_moving.store(true, Ordering::Release);
+        self.moved.notify_one();
+    }
+
+    pub(super) fn is_moving(&self) -> bool {
+        self.is_moving.load(Ordering::Acquire)
+    }
+
+    pub(super) fn may_have_asked(&self) {
+        self.asked.store(true, Ordering::Release);
+    }
+
+    /// Whether it came to its end, and no question can have been its own.
+    pub(crate) fn was_silent(&self) -> bool {
+        self.was_answered() && !self.asked.load(Ordering::Acquire)
     }
 
     pub(super) fn is_look(&self) -> bool {
@@ -167,13 +225,13 @@ impl Slot {
     }
 
     /// While the guard lives, the server waits for an answer of ours and cannot go on.
-    pub(crate) fn is_asked(self: &Arc<Self>) -> impl Drop + Send + use<> {
+    pub(crate) fn is_asked(self: &Arc<Self>) -> Answering {
         self.questions.fetch_add(1, Ordering::AcqRel);
         Answering(Arc::clone(self))
     }
 
     /// Notes that the server asks to have an address opened, if this is such a question.
-    pub(super) fn notes_address(&self, params: &Value) {
+    pub(crate) fn notes_address(&self, params: &Value) {
         if let Some(name) = params.get("elicitationId").filter(|name| name.is_string()) {
             let mut addresses = self.addresses.lock().unwrap_or_else(PoisonError::into_inner);
             if addresses.len() < MOST_ADDRESSES {
@@ -202,16 +260,16 @@ impl Slot {
     }
 
     pub(super) fn answer(&self, answer: Map<String, Value>) {
-        self.state().heard = Heard::Result(answer);
+        self.state().hears(Heard::Result(answer));
     }
 
     /// What came cannot be read.
     pub(super) fn is_unreadable(&self, why: &'static str) {
-        self.state().heard = Heard::Odd(why);
+        self.state().hears(Heard::Odd(why));
     }
 
     pub(super) fn refused(&self) {
-        self.state().heard = Heard::Error;
+        self.state().hears(Heard::Error);
     }
 
     /// Why what came cannot be read, if that is so.
@@ -239,7 +297,8 @@ impl Slot {
     }
 }
 
-struct Answering(Arc<Slot>);
+/// For as long as this lives, a question of a call waits for an answer of ours.
+pub(crate) struct Answering(Arc<Slot>);
 
 impl Drop for Answering {
     fn drop(&mut self) {

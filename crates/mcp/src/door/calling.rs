@@ -183,7 +183,7 @@ impl Calling {
     fn unheard(&self) -> Unheard {
         let asks = self.line.client.can_answer(Question::Form);
         let stands_for_one = || self.room.house.sole(self.visit.profile.as_deref()).is_some();
-        if !asks && stands_for_one() { Unheard::PutAway } else { Unheard::Ticket }
+        if !asks && stands_for_one() { Unheard::Refused } else { Unheard::Ticket }
     }
 
     /// The client comes back with what it was asked for.

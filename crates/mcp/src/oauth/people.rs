@@ -54,7 +54,7 @@ impl People {
                 Ok(answer) if answer.get("action") == Some(&json!("accept")) => return Ok(()),
                 Ok(_) => return Err(OAuthError::Declined),
                 // That call is over, or its host gave up; another may still be there.
-                Err(Unanswered::Unable | Unanswered::Cancelled) => {}
+                Err(Unanswered::Unable | Unanswered::Cancelled | Unanswered::Late) => {}
             }
         }
         Err(OAuthError::NeedsLogin)

@@ -13,7 +13,7 @@ use tokio::sync::{broadcast, watch};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::Upstream;
+use super::{Role, Upstream};
 use crate::connection::{Connection, Waits};
 use crate::fault::{Fault, Phase};
 
@@ -156,7 +156,8 @@ async fn ask(
     within: Duration,
 ) -> Result<(), Fault> {
     let until = Instant::now() + within;
-    let waits = Waits { idle: (Phase::Call, within), until: (Phase::Call, until, within) };
+    let waits =
+        Waits { idle: (Phase::Call, within), until: (Phase::Call, until, within), subject: None };
     connection.request(method, &of(uri).into(), None, &waits).await.map(|_| ())
 }
 
@@ -167,7 +168,7 @@ async fn keep(upstream: Arc<Upstream>, uri: String, tell: watch::Sender<State>) 
     loop {
         // A connection of one caller is opened by that caller's calls alone.
         let connection = match upstream.current() {
-            None if upstream.lists => upstream.connection(None).await.ok(),
+            None if upstream.role == Role::Lists => upstream.connection(None).await.ok(),
             current => current,
         };
         if let Some(connection) = connection {

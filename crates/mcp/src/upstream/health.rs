@@ -90,6 +90,7 @@ impl Health {
             | Fault::Broken { .. }
             | Fault::Cancelled
             | Fault::Withdrawn
+            | Fault::Moved
             | Fault::Refused { .. } => {}
         }
     }

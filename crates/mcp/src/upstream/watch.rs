@@ -1,7 +1,7 @@
 //! What happens beside the calls of a connection: its end, its idleness, its list changes.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::SubscriptionFilter;
@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep, timeout};
 use toolcrib_core::LogLevel;
 
-use super::{CLOSED, Upstream};
+use super::{CLOSED, Role, Upstream};
 use crate::connection::{Connection, Waits};
 use crate::fault::{Fault, Phase};
 use crate::pool::LOOK_AGAIN;
@@ -23,26 +23,28 @@ const LONGEST: Duration = Duration::from_mins(1);
 /// Watches until the connection has ended or its upstream is gone.
 pub(super) fn over(upstream: &Arc<Upstream>, connection: &Arc<Connection>) {
     tokio::spawn(end(Arc::downgrade(upstream), Arc::clone(connection)));
-    let lowest = *upstream.lowest.lock().unwrap_or_else(PoisonError::into_inner);
-    if let (Some(level), false) = (lowest, connection.facts.is_modern) {
-        tokio::spawn(log_from(
-            Arc::clone(connection),
-            level,
-            upstream.opener.settings.timeouts.call,
-        ));
-    }
-    if let Some(idle) = upstream.opener.settings.idle_stop {
+    tell_level(upstream, connection);
+    if let Some(idle) = upstream.idle_stop() {
         tokio::spawn(idleness(Arc::downgrade(upstream), Arc::downgrade(connection), idle));
     }
-    if upstream.lists && connection.facts.is_modern && tells(connection) {
+    if upstream.role == Role::Lists && connection.facts.is_modern && tells(connection) {
         tokio::spawn(subscription(Arc::downgrade(upstream), Arc::clone(connection)));
+    }
+}
+
+/// Tells a server of before 2026-07-28 from which level on its log is wanted, if that was said.
+pub(super) fn tell_level(upstream: &Upstream, connection: &Arc<Connection>) {
+    if let (Some(level), false) = (*upstream.level(), connection.facts.is_modern) {
+        let within = upstream.opener.settings.timeouts.call;
+        tokio::spawn(log_from(Arc::clone(connection), level, within));
     }
 }
 
 /// Tells a server that was started again from which level on its log is wanted.
 async fn log_from(connection: Arc<Connection>, level: LogLevel, within: Duration) {
     let until = Instant::now() + within;
-    let waits = Waits { idle: (Phase::Call, within), until: (Phase::Call, until, within) };
+    let waits =
+        Waits { idle: (Phase::Call, within), until: (Phase::Call, until, within), subject: None };
     let params = Map::from_iter([("level".to_owned(), json!(level))]).into();
     let _ = connection.request("logging/setLevel", &params, None, &waits).await;
 }

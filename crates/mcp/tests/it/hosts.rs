@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolcrib_core::{
-    Ask, BatchOptions, BoxFuture, CallKey, Caller, ErrorKind, Host, LogEntry, LogLevel, Progress,
-    Question, Request, Unanswered, Unheard,
+    Ask, BatchOptions, BoxFuture, CallKey, Host, LogEntry, LogLevel, Progress, Question,
+    Unanswered, Unheard,
 };
 use toolcrib_engine::Crib;
 
 use toolcrib_testkit::hostile::Server;
 
 use crate::over_http;
-use crate::support::{call, crib, failed, only, run, run_with, settings, source, until};
+use crate::support::{crib, run_with, settings, source};
 
 /// Writes down what it hears and answers every question it knows.
 #[derive(Default)]
@@ -181,64 +181,6 @@ async fn a_question_hides_nothing_from_who_answers_it() {
         assert!(answer.contains(r#"{"action":"cancel"}"#), "{era}: {answer}");
         assert_eq!(host.heard().len(), 1, "{era}");
     }
-}
-
-#[tokio::test]
-async fn a_question_that_could_be_of_several_calls_is_nobodys() {
-    let crib = crib(&source(settings(&["legacy"]))).await;
-    let (one, two) = (Listener::with(&[Question::Form]), Listener::with(&[Question::Form]));
-    let (_, answer) = tokio::join!(
-        heard_by(&crib, &one, "slow", json!({"pause": 3_000})),
-        heard_by(&crib, &two, "ask", json!({"pause": 300})),
-    );
-    assert_eq!(answer, r#"{"action":"cancel"}"#);
-    assert_eq!((one.heard(), two.heard()), (vec![], vec![]));
-}
-
-/// A call that asks for its nonce, of one who can answer.
-async fn asks(crib: &Crib, caller: u64, session: &str, pause: u64) -> (String, Vec<Value>) {
-    let host = Listener::with(&[Question::Form]);
-    let request = Request { session: Some(session.into()), ..Request::default() };
-    let plan = crib.plan(&Caller::new("t", caller.to_string()), request).unwrap();
-    let question = json!({ "message": format!("for {caller}"), "requestedSchema": {} });
-    let call = call("ask", json!({ "question": question, "pause": pause }));
-    let options =
-        BatchOptions { host: Some(Arc::clone(&host) as Arc<dyn Host>), ..BatchOptions::default() };
-    let answer = only(crib.run_with(&plan, vec![call], options).await).text();
-    let heard = host.heard().into_iter().map(|heard| heard[1]["message"].clone()).collect();
-    (answer, heard)
-}
-
-#[tokio::test]
-async fn a_server_that_asked_nobody_knows_whom_runs_one_call_at_a_time() {
-    let crib = crib(&source(settings(&["legacy"]))).await;
-    let (nobody, _) = tokio::join!(asks(&crib, 1, "a", 3_000), asks(&crib, 2, "b", 3_000));
-    assert_eq!(nobody, (r#"{"action":"cancel"}"#.to_owned(), vec![]));
-    let all = (0..6).map(|caller| asks(&crib, caller, "a", 50));
-    for (caller, asked) in futures_util::future::join_all(all).await.into_iter().enumerate() {
-        let accepted = r#"{"action":"accept","content":{"yes":true}}"#.to_owned();
-        assert_eq!(asked, (accepted, vec![json!(format!("for {caller}"))]));
-    }
-}
-
-#[tokio::test]
-async fn who_does_not_come_to_a_turn_is_told_that_nothing_was_sent() {
-    let mut settings = settings(&["legacy"]);
-    settings.timeouts.call = Duration::from_secs(2);
-    let source = source(settings);
-    let crib = crib(&source).await;
-    tokio::join!(asks(&crib, 1, "a", 1_000), asks(&crib, 2, "b", 1_000));
-    let thinks = Listener::slow(&[Question::Form], Duration::from_secs(6));
-    let (_, late) = tokio::join!(heard_by(&crib, &thinks, "ask", json!({})), async {
-        until("the person is asked", || !thinks.heard().is_empty()).await;
-        run(&crib, "count", json!({})).await
-    });
-    let (kind, message) = failed(&late);
-    assert_eq!(kind, ErrorKind::Unavailable);
-    assert!(message.contains("is busy with the calls of others"), "{message}");
-    let last = source.status().last_error.unwrap();
-    assert!(last.contains("`share = \"session\"`"), "{last}");
-    assert!(run(&crib, "count", json!({})).await.text().starts_with("1 of"));
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@
 mod bounds;
 mod calls;
 mod conformance;
+mod crossed;
 mod door;
 #[path = "../../examples/fixture/server.rs"]
 mod fixture;

@@ -48,7 +48,7 @@ pub(super) fn interruptible<T, F: Future<Output = T>>(
     runtime.block_on(async {
         let host: Arc<dyn Host> = Arc::new(Terminal::new(output.clone(), asker));
         // A ticket would end with this command.
-        let unheard = Unheard::PutAway;
+        let unheard = Unheard::Refused;
         let options = BatchOptions { host: Some(host), unheard, ..BatchOptions::default() };
         let cancel = options.cancel.clone();
         let mut working = pin!(work(options));

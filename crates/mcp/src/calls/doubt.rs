@@ -1,0 +1,127 @@
+//! Questions that could be of several calls.
+//!
+//! Such a question is put to nobody before it is certain whose it is: its server waits for the
+//! answer, so that the calls which end meanwhile did not ask it. Where all of them may be begun anew,
+//! each of them is, by itself; else the question is held until one call is left. Where that cannot
+//! come about, the server is told that nobody can be asked, and never that a person put it away.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::timeout;
+
+use super::{Calls, Slot};
+
+/// How long a question is held whose call is not certain.
+const HELD: Duration = Duration::from_secs(20);
+
+/// The questions of one connection that are held.
+#[derive(Default)]
+pub(super) struct Doubts {
+    open: AtomicUsize,
+    /// Rung when a call has ended.
+    ended: Notify,
+}
+
+/// The calls that a question could be of.
+pub(crate) struct Doubt {
+    of: Vec<Arc<Slot>>,
+    /// They are begun anew, whichever asked: it is asked again by that.
+    are_moved: bool,
+}
+
+/// Whose a question is.
+enum Verdict {
+    Of(Arc<Slot>),
+    Nobody,
+    Open,
+}
+
+impl Doubt {
+    /// Several ran when a question came.
+    pub(super) fn of(calls: &Calls, of: Vec<Arc<Slot>>) -> Self {
+        of.iter().filter_map(|slot| slot.subject()).for_each(|own| calls.askers.suspect(own));
+        // What has an answer outstanding is asked for that, and is not asked the same once more.
+        let free: Vec<_> = of.iter().filter(|slot| !slot.waits_for_us()).map(Arc::clone).collect();
+        let is_harmless = |slot: &Arc<Slot>| slot.subject().is_some_and(|own| own.is_harmless);
+        if !free.is_empty() && free.iter().all(is_harmless) {
+            free.iter().for_each(|slot| slot.moves());
+            return Self { of: free, are_moved: true };
+        }
+        Self { of, are_moved: false }
+    }
+
+    /// `held`: questions of this connection that wait like this one, with it.
+    fn verdict(&self, held: usize) -> Verdict {
+        let running: Vec<_> = self.of.iter().filter(|slot| !slot.is_closed()).collect();
+        // Of one that was given up nobody knows whether it has asked.
+        let are_gone = self.of.iter().any(|slot| slot.is_closed() && !slot.was_answered());
+        match running.as_slice() {
+            [] => Verdict::Nobody,
+            _ if self.are_moved => Verdict::Open,
+            [only] if !are_gone => Verdict::Of(Arc::clone(only)),
+            // Each of them waits for an answer, and none will end before it has one.
+            several if several.len() <= held && several.len() > 1 => Verdict::Nobody,
+            _ => Verdict::Open,
+        }
+    }
+}
+
+impl Calls {
+    /// A call has ended, or was given up.
+    pub(super) fn tell_doubts(&self) {
+        if self.doubts.open.load(Ordering::Acquire) > 0 {
+            self.doubts.ended.notify_waiters();
+        }
+    }
+
+    /// Waits until it is certain whose a question is. `None`: that cannot be told.
+    pub(crate) async fn settled(&self, doubt: &Doubt) -> Option<Arc<Slot>> {
+        let _held = Held::new(&self.doubts);
+        let settling = async {
+            loop {
+                let mut ended = pin!(self.doubts.ended.notified());
+                ended.as_mut().enable();
+                match doubt.verdict(self.doubts.open.load(Ordering::Acquire)) {
+                    Verdict::Of(slot) => return Some(slot),
+                    Verdict::Nobody => return None,
+                    Verdict::Open => ended.await,
+                }
+            }
+        };
+        let of = timeout(HELD, settling).await.ok().flatten();
+        match &of {
+            Some(slot) => self.is_known_to_ask(slot),
+            None => doubt.of.iter().for_each(|slot| slot.may_have_asked()),
+        }
+        of
+    }
+
+    /// This one asks without saying so.
+    pub(super) fn is_known_to_ask(&self, slot: &Slot) {
+        slot.may_have_asked();
+        if let Some(subject) = slot.subject() {
+            self.askers.asks(subject);
+        }
+    }
+}
+
+struct Held<'a>(&'a Doubts);
+
+impl<'a> Held<'a> {
+    fn new(doubts: &'a Doubts) -> Self {
+        doubts.open.fetch_add(1, Ordering::AcqRel);
+        // Those that are held already may be one too many now.
+        doubts.ended.notify_waiters();
+        Self(doubts)
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.0.open.fetch_sub(1, Ordering::AcqRel);
+    }
+}
