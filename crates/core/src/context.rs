@@ -189,6 +189,11 @@ impl CallContext {
         self.host.as_ref().is_some_and(|host| host.is_older() && !host.answers().is_empty())
     }
 
+    /// Whether a server that speaks both is spoken to in the way of 2026-07-28, as the host is.
+    pub fn is_newer(&self) -> bool {
+        self.host.as_ref().is_some_and(|host| host.is_newer())
+    }
+
     /// Fails, in the words of the protocol, unless the host can answer this.
     pub fn require(&self, question: Question) -> Result<(), ToolError> {
         if self.answers().contains(&question) {

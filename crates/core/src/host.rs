@@ -39,6 +39,12 @@ pub trait Host: Send + Sync {
         false
     }
 
+    /// Whether it is a client of 2026-07-28 of the Model Context Protocol: for its calls a program
+    /// that speaks both is spoken to in that way.
+    fn is_newer(&self) -> bool {
+        false
+    }
+
     /// Puts a question to the person, or to the model, behind the call.
     fn ask(&self, _call: CallKey, _ask: Ask) -> BoxFuture<'_, Result<Value, Unanswered>> {
         Box::pin(std::future::ready(Err(Unanswered::Unable)))

@@ -66,6 +66,14 @@ impl Opener {
         Self { settings, inherited, http, way, era, askers: Arc::default() }
     }
 
+    /// Another way to the same server: that of 2026-07-28, for its clients. `None`: the way is settled,
+    /// or it is no program, which is spoken to in the older way if it has it.
+    pub(crate) fn newer(&self) -> Option<Self> {
+        let is_program = self.http.is_none() && self.settings.revision.is_none();
+        let settings = ServerSettings { revision: Some(Era::Modern), ..self.settings.clone() };
+        is_program.then(|| Self::new(settings, self.inherited.clone()))
+    }
+
     /// Another way to the same server: that of before 2026-07-28. `None`: the way is settled, or it
     /// is a program, which is spoken to in that way by itself.
     pub(crate) fn older(&self) -> Option<Self> {

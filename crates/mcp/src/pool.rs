@@ -1,9 +1,10 @@
 //! Which connection a call runs on: one for all, or one for each caller or conversation.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use rmcp::model::ProtocolVersion;
 use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -16,6 +17,8 @@ use crate::open::Opener;
 use crate::settings::Share;
 use crate::upstream::{Role, Upstream};
 
+/// How long a program may take to say whether it speaks as 2026-07-28 does.
+const PROBE: Duration = Duration::from_secs(5);
 /// Connections of one source beside the one that lists its tools.
 const MOST: usize = 64;
 
@@ -24,7 +27,23 @@ const MOST: usize = 64;
 struct Key {
     /// Tenant, subject, and session where sessions are told apart; `None`: it is everybody's.
     of: Option<(String, String, Option<Arc<str>>)>,
-    is_older: bool,
+    way: Way,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Way {
+    /// The one that the server is first taken for.
+    Usual,
+    Older,
+    Newer,
+}
+
+/// Whether a program that is spoken to in the older way has the newer one too.
+#[derive(Default)]
+struct Both {
+    /// Whoever does not know waits for who finds out.
+    finds_out: tokio::sync::Mutex<()>,
+    found: OnceLock<bool>,
 }
 
 /// The connections of one source.
@@ -33,6 +52,9 @@ pub(crate) struct Pool {
     opener: Arc<Opener>,
     /// For clients that are asked in the older way, where the server may speak both.
     older: Option<Arc<Opener>>,
+    /// For clients of 2026-07-28, where a program may speak both: another of its programs.
+    newer: Option<Arc<Opener>>,
+    both: Both,
     /// Lists the tools; if all share one connection, it is this one.
     pub(crate) listing: Arc<Upstream>,
     keyed: Mutex<HashMap<Key, Arc<Upstream>>>,
@@ -47,19 +69,25 @@ pub(crate) struct Pool {
 
 impl Pool {
     pub(crate) fn new(id: SourceId, opener: Opener) -> Self {
-        let older = opener.older().map(Arc::new);
+        let (older, newer) = (opener.older().map(Arc::new), opener.newer().map(Arc::new));
         let opener = Arc::new(opener);
         let (stop, lines) = (CancellationToken::new(), Lines::default());
         let (own, of) = (Arc::clone(&opener), stop.child_token());
         let listing = Upstream::new(own, of, lines.clone(), Role::Lists);
         let (keyed, hints, notes) = (Mutex::default(), Mutex::default(), Mutex::default());
-        Self { id, opener, older, listing, keyed, hints, notes, lines, stop }
+        let both = Both::default();
+        Self { id, opener, older, newer, both, listing, keyed, hints, notes, lines, stop }
     }
 
     /// The connection that this call belongs on.
     pub(crate) async fn upstream(&self, context: &CallContext) -> Result<Arc<Upstream>, Fault> {
+        if let Some(newer) = self.newer.as_ref().filter(|_| context.is_newer())
+            && let Some(upstream) = Box::pin(self.newer_for(context, newer)).await?
+        {
+            return Ok(upstream);
+        }
         if let Some(older) = self.older_for(context) {
-            let upstream = self.upstream_of(context, Some(older))?;
+            let upstream = self.upstream_of(context, Some((Way::Older, older)))?;
             // A server that has given the older way up is asked in the one that it has.
             if Box::pin(upstream.connection(Some(context))).await.is_ok() {
                 return Ok(upstream);
@@ -73,7 +101,49 @@ impl Pool {
     pub(crate) fn older(&self, context: &CallContext) -> Option<Result<Arc<Upstream>, Fault>> {
         let older = self.older.as_ref()?;
         let is_modern = self.listing.current().is_some_and(|live| live.facts.is_modern);
-        is_modern.then(|| self.upstream_of(context, Some(older)))
+        is_modern.then(|| self.upstream_of(context, Some((Way::Older, older))))
+    }
+
+    /// Another program of the same server, which is spoken to as a client of 2026-07-28 speaks.
+    /// `None`: it speaks in the older way alone, or is spoken to in the newer one already.
+    async fn newer_for(
+        &self,
+        context: &CallContext,
+        newer: &Arc<Opener>,
+    ) -> Result<Option<Arc<Upstream>>, Fault> {
+        if self.both.found.get() == Some(&false) {
+            return Ok(None);
+        }
+        let live = self.listing.connection(None).await?;
+        // One that answers with another revision does not know what came after that.
+        let may_have = live.facts.revision == ProtocolVersion::LATEST_WITH_INITIALIZE.as_str();
+        if live.facts.is_modern || !may_have {
+            return Ok(None);
+        }
+        let _turn = match self.both.found.get() {
+            Some(_) => None,
+            None => Some(self.both.finds_out.lock().await),
+        };
+        if self.both.found.get() == Some(&false) {
+            return Ok(None);
+        }
+        let upstream = self.upstream_of(context, Some((Way::Newer, newer)))?;
+        if self.both.found.get().is_some() {
+            return Ok(Some(upstream));
+        }
+        let opening = timeout(PROBE, upstream.connection(Some(context)));
+        let has = matches!(opening.await, Ok(Ok(live)) if live.facts.is_modern);
+        if context.is_cancelled() {
+            return Err(Fault::Withdrawn);
+        }
+        if *self.both.found.get_or_init(|| has) {
+            return Ok(Some(upstream));
+        }
+        let mut keyed = self.keyed.lock().unwrap_or_else(PoisonError::into_inner);
+        keyed.retain(|key, _| key.way != Way::Newer);
+        drop(keyed);
+        tokio::spawn(async move { upstream.retire().await });
+        Ok(None)
     }
 
     /// The way to be asked in that a server of 2026-07-28 may have too.
@@ -82,21 +152,22 @@ impl Pool {
         self.listing.current().filter(|live| live.facts.is_modern).map(|_| older)
     }
 
-    /// `older`: in the older way, by this one.
+    /// `other`: in another way than the usual, by this one.
     fn upstream_of(
         &self,
         context: &CallContext,
-        older: Option<&Arc<Opener>>,
+        other: Option<(Way, &Arc<Opener>)>,
     ) -> Result<Arc<Upstream>, Fault> {
         let caller = context.caller();
         let of = |session| Some((caller.tenant.clone(), caller.subject.clone(), session));
-        let of = match (self.opener.share(), older) {
+        let of = match (self.opener.share(), other) {
             (Share::Shared, None) => return Ok(Arc::clone(&self.listing)),
             (Share::Shared, Some(_)) => None,
             (Share::Caller, _) => of(None),
             (Share::Session, _) => of(context.session().map(Arc::from)),
         };
-        let key = Key { of, is_older: older.is_some() };
+        let (way, opener) = other.unwrap_or((Way::Usual, &self.opener));
+        let key = Key { of, way };
         let mut keyed = self.keyed.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(upstream) = keyed.get(&key) {
             return Ok(Arc::clone(upstream));
@@ -104,7 +175,7 @@ impl Pool {
         if keyed.len() >= MOST {
             make_room(&mut keyed)?;
         }
-        let opener = Arc::clone(older.unwrap_or(&self.opener));
+        let opener = Arc::clone(opener);
         let (stop, lines) = (self.stop.child_token(), self.lines.clone());
         let upstream = Upstream::new(opener, stop, lines, Role::Calls);
         keyed.insert(key, Arc::clone(&upstream));

@@ -15,9 +15,8 @@ use crate::status::Era;
 pub struct ServerSettings {
     pub transport: Transport,
     pub share: Share,
-    /// The way to speak to a server that may have both; `None`: a program is spoken to in the older
-    /// one if it has it, since its handlers may ask in no other, and a server over HTTP in the way
-    /// that its caller is asked in.
+    /// The way to speak to a server that may have both; `None`: as its caller speaks, each in a program
+    /// or over a connection of its own, and a program in the older one for whoever is no client.
     pub revision: Option<Era>,
     pub timeouts: Timeouts,
     pub bounds: ServerBounds,

@@ -31,8 +31,8 @@ pub(crate) struct Mcp {
     /// Who shares one connection: all callers, one conversation, or one caller.
     pub(crate) share: Option<Share>,
     /// How a server is spoken to that knows both ways: with the handshake that revisions up to
-    /// `2025-11-25` have, or as `2026-07-28` has it. If not set, a program with the handshake, and
-    /// a server that is reached as its caller speaks.
+    /// `2025-11-25` have, or as `2026-07-28` has it. If not set, as its caller speaks: a program is
+    /// started once more for that.
     pub(crate) revision: Option<Revision>,
     /// How long start, connection and handshake may take. `30s` if not set.
     pub(crate) connect_timeout: Option<PauseText>,

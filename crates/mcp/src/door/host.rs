@@ -157,6 +157,10 @@ impl Host for Voice {
         self.is_older
     }
 
+    fn is_newer(&self) -> bool {
+        !self.is_older
+    }
+
     fn ask(&self, _: CallKey, ask: Ask) -> BoxFuture<'_, Answer> {
         let (reply, answer) = oneshot::channel();
         self.told.tell(Event::Ask(ask, reply));

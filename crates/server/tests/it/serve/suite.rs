@@ -1,6 +1,7 @@
 //! The protocol's own suite against the binary, in front of a server that has all it asks for.
 
 use std::io::{BufRead as _, BufReader};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use toolcrib_testkit::Suite;
@@ -36,7 +37,37 @@ fn through(revision: &str) {
     assert_ne!(verdict.scored, Vec::<String>::new());
 }
 
+#[test]
+fn in_front_of_a_program_one_address_loses_no_scenario_of_either_revision() {
+    let Some(suite) = Suite::installed() else { return };
+    let folder = Folder::new();
+    let command = serde_json::json!([program(), "stdio"]);
+    let source =
+        format!("[[source]]\nid = \"far\"\nprefix = \"\"\nmcp = {{ command = {command} }}\n");
+    folder.write("crib.toml", &format!("allow = [\"*\"]\n{source}"));
+    let serving = Serving::start_in(folder, &["--insecure-local"]);
+    serving.hears("`far`: 32 tools");
+    let url = format!("http://{}/mcp", serving.address);
+    // One after the other and back, since what was learned of the one must not harm the other.
+    for revision in ["2026-07-28", "2025-11-25", "2026-07-28"] {
+        let verdict = suite.run("server", revision, &["--url", &url]);
+        let missing = verdict.missing();
+        let faults = verdict.faults.join("\n");
+        assert!(missing.is_empty(), "{revision}: {missing:?}\n{}\n{faults}", verdict.said);
+        assert_ne!(verdict.scored, Vec::<String>::new());
+    }
+}
+
 /// An example of the crate that speaks MCP, as cargo has built it beside the tests.
+fn program() -> PathBuf {
+    let own = std::env::current_exe().unwrap();
+    let name = format!("conformance_server{}", std::env::consts::EXE_SUFFIX);
+    let program = own.parent().unwrap().parent().unwrap().join("examples").join(name);
+    assert!(program.exists(), "build it: cargo build -p toolcrib-mcp --examples");
+    program
+}
+
+/// That program at a port.
 struct Fixture {
     child: Child,
     url: String,
@@ -45,11 +76,7 @@ struct Fixture {
 impl Fixture {
     #[expect(clippy::disallowed_methods, reason = "the server is a program")]
     fn start() -> Self {
-        let own = std::env::current_exe().unwrap();
-        let name = format!("conformance_server{}", std::env::consts::EXE_SUFFIX);
-        let program = own.parent().unwrap().parent().unwrap().join("examples").join(name);
-        assert!(program.exists(), "build it: cargo build -p toolcrib-mcp --examples");
-        let mut command = Command::new(program);
+        let mut command = Command::new(program());
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let mut url = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
