@@ -16,8 +16,8 @@ use toolcrib_engine::catalog::{LOAD_DEADLINE, Placed};
 use toolcrib_engine::discovery::Showcase;
 use toolcrib_engine::rules::{Glob, Rules};
 
-use self::fitted::{Fit, Fitted, Owner};
 pub(crate) use self::fitted::wants;
+use self::fitted::{Fit, Fitted, Owner};
 pub(crate) use self::sources::BASICS;
 pub use self::sources::Maker;
 use self::sources::{Failing, make};

@@ -91,7 +91,8 @@ impl LeftOut {
         let description = "A tool that could not be taken as its server lists it.";
         let mut spec = ToolSpec::new(name.as_str(), description, Effect::Destroy).ok()?;
         let renamed = name.as_str() != self.tool;
-        spec.origin = Origin { source: source.clone(), name: renamed.then(|| self.tool.clone()) };
+        let name = renamed.then(|| self.tool.clone());
+        spec.origin = Origin { source: source.clone(), name, undeclared: false };
         let reason = Quarantine::Unusable { problem: self.reason.clone() };
         Some(Aside { spec: Arc::new(spec), reason })
     }

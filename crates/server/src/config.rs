@@ -135,7 +135,10 @@ pub(crate) fn replace(path: &Path, before: &str, after: &str) -> Result<()> {
     let place = std::fs::canonicalize(path).with_context(context)?;
     let known = std::fs::metadata(&place).with_context(context)?;
     if known.permissions().readonly() {
-        bail!("cannot write `{}`: it is read-only: permit that, or write it by hand", path.display());
+        bail!(
+            "cannot write `{}`: it is read-only: permit that, or write it by hand",
+            path.display()
+        );
     }
     let mut beside = place.as_os_str().to_owned();
     beside.push(format!(".{}.new", std::process::id()));

@@ -236,7 +236,8 @@ mod tests {
         fn open() -> (Self, mpsc::Receiver<Came>) {
             let (output, child) = io::pipe().unwrap();
             let output = std::process::ChildStdout::from(OwnedFd::from(output));
-            let calls = Calls::new(&Arc::<News>::default(), ServerBounds::default());
+            let calls =
+                Calls::new(&Arc::<News>::default(), ServerBounds::default(), &Arc::default());
             let output = ChildStdout::from_std(output).unwrap();
             let coming = read(output, Arc::clone(&calls)).unwrap();
             (Self { calls, child, count: 0 }, coming)

@@ -105,8 +105,7 @@ impl Room {
         });
         let file = is_there.then_some(checked);
         let caller = caller(global);
-        let room =
-            Self { runtime, crib, caller, sources, file, place: path, named, lock, record };
+        let room = Self { runtime, crib, caller, sources, file, place: path, named, lock, record };
         if is_started {
             return Ok(Some(room));
         }
