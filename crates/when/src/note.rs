@@ -56,6 +56,15 @@ pub enum Note {
         /// The day that ends with it.
         ends: Date,
     },
+    /// The small hours of a night are on the day after the one on which it begins.
+    NightAfter {
+        /// The words of the time of day.
+        said: String,
+        /// The day on which the night begins.
+        night: Date,
+        /// The day that was taken.
+        taken: Date,
+    },
     /// The end is on the day after the start.
     Overnight {
         /// The day of the end.
@@ -92,14 +101,11 @@ pub enum Note {
 impl Display for Note {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Gap { local, taken } => write!(
-                out,
-                "the clock never shows {} on {} in {}: {} was taken",
-                clock_words(local.time()),
-                day_words(local.date()),
-                zone_words(taken),
-                clock_words(taken.time()),
-            ),
+            Self::Gap { local, taken } => {
+                let (clock, day) = (clock_words(local.time()), day_words(local.date()));
+                let (zone, taken) = (zone_words(taken), clock_words(taken.time()));
+                write!(out, "the clock never shows {clock} on {day} in {zone}: {taken} was taken")
+            }
             Self::Fold { taken, other } => write!(
                 out,
                 "{} comes twice on {} in {}: the first ({}) was taken, say `{}` for the second",
@@ -124,6 +130,10 @@ impl Display for Note {
             }
             Self::Midnight { ends } => {
                 write!(out, "midnight was taken as the end of {}", day_words(*ends))
+            }
+            Self::NightAfter { said, night, taken } => {
+                let (night, taken) = (day_words(*night), day_words(*taken));
+                write!(out, "`{said}` of the night that begins on {night} is on {taken}")
             }
             Self::Overnight { end } => {
                 write!(out, "the end is on the next day, {}", day_words(*end))

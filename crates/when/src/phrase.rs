@@ -12,6 +12,7 @@ mod days;
 mod duration;
 mod lex;
 mod moment;
+mod night;
 mod period;
 mod range;
 mod recur;

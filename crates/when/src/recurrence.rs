@@ -118,6 +118,21 @@ impl Recurrence {
         self
     }
 
+    /// The same rule on each of several days in a row, of which it has the first alone: weekends
+    /// as Saturdays and Sundays.
+    #[must_use]
+    pub fn on_each_day(mut self, first: Date, last: Date) -> Self {
+        let days = first.series(jiff::Span::new().days(1)).take_while(|day| *day <= last).take(7);
+        for day in days {
+            let day = DayOf { nth: 0, weekday: day.weekday() };
+            if !self.days.contains(&day) {
+                self.days.push(day);
+            }
+        }
+        self.days.sort_by_key(|day| (day.nth, day.weekday.to_monday_zero_offset()));
+        self
+    }
+
     /// Whether nothing but the period says on which day it falls.
     pub(crate) fn is_bare(&self) -> bool {
         self.weeks.is_empty()

@@ -148,11 +148,13 @@ impl Part {
             Self::Afternoon => (12..=18).contains(&hour),
             Self::DayEnd => (15..=20).contains(&hour),
             Self::Evening => hour >= 16,
-            Self::Night => !(6..18).contains(&hour),
+            // Some say it of the hour after work, too.
+            Self::Night => !(6..17).contains(&hour),
         }
     }
 
-    /// The hour from 0 to 23 of an hour from 1 to 12, if this part of the day has it.
+    /// The hour from 0 to 23 of an hour from 1 to 12, if this part of the day has it without doubt:
+    /// five at night may be before it or after.
     pub(crate) fn hour(self, hour: i8) -> Option<i8> {
         let after_noon = if hour == 12 { 12 } else { hour + 12 };
         let is_late = match self {
@@ -165,7 +167,7 @@ impl Part {
         match (self, hour) {
             _ if is_late => Some(after_noon),
             (Self::Morning | Self::Night, 12) => Some(0),
-            (Self::Morning, _) | (Self::Lunch, 11) | (Self::Night, 1..=5) => Some(hour),
+            (Self::Morning, _) | (Self::Lunch, 11) | (Self::Night, 1..=4) => Some(hour),
             _ => None,
         }
     }

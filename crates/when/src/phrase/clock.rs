@@ -127,10 +127,11 @@ fn spoken(cursor: &mut Cursor<'_>) -> Result<Option<Hands>, Unread> {
             let hour = back(time.hour()).rem_euclid(24);
             Hands::Exact(Time::constant(hour, minute, 0, 0))
         }
-        Hands::Midnight | Hands::DayEnd => {
-            let hour = back(24).rem_euclid(24);
-            Hands::Exact(Time::constant(hour, minute, 0, 0))
+        // Which midnight it is past may be in doubt, so that the time is told.
+        Hands::Midnight | Hands::DayEnd if is_past => {
+            Hands::Twelve(Time::constant(0, minute, 0, 0))
         }
+        Hands::Midnight | Hands::DayEnd => Hands::Exact(Time::constant(23, minute, 0, 0)),
     }))
 }
 

@@ -6,6 +6,7 @@ use jiff::{Span, Zoned};
 
 use super::calendar::{Day, Hands, Part, Said};
 use super::days::Days;
+use super::night::{either_end, of_night};
 use super::period::beyond;
 use super::side::{Moment, Side, Where};
 use crate::Note;
@@ -14,11 +15,12 @@ use crate::unread::{Problem, TIMES, Unread};
 /// From when and to when a number is an hour of the day where nothing else is said.
 pub(crate) const WAKING: std::ops::RangeInclusive<i8> = 7..=18;
 
-/// A time of day that may end its day.
+/// A time of day that may be on the day after the one that is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Hour {
     pub(crate) time: Time,
-    /// Whether it is the midnight after the day.
+    /// Whether it is the midnight after the day, or of the night that begins on the day and in
+    /// its small hours.
     pub(crate) is_end: bool,
 }
 
@@ -50,19 +52,21 @@ impl Days<'_> {
             return Err(other_part(&said, &part.said));
         }
         Ok(Some(match clock.what {
-            Hands::Exact(time) => Hour::at(time),
+            Hands::Exact(time) => of_night(side, time),
             Hands::Twelve(taken) => {
                 self.notes.push(Note::Clock { said, taken, other: None });
-                Hour::at(taken)
+                of_night(side, taken)
             }
             Hands::Midnight | Hands::DayEnd => Hour { time: Time::MIN, is_end: true },
             Hands::Bare { hour, minute, is_full } => {
                 if let Some(part) = &side.part {
-                    let hour = part.what.hour(hour);
-                    let hour = hour.ok_or_else(|| other_part(&clock.said, &part.said))?;
-                    let is_end = hour == 0 && part.what == Part::Night;
-                    let time = Time::new(hour, minute, 0, 0).unwrap_or(Time::MIN);
-                    return Ok(Some(Hour { time, is_end }));
+                    let Some(found) = part.what.hour(hour) else {
+                        let is_doubtful = part.what == Part::Night;
+                        let refused = if is_doubtful { either_end } else { other_part };
+                        return Err(refused(&clock.said, &part.said));
+                    };
+                    let time = Time::new(found, minute, 0, 0).unwrap_or(Time::MIN);
+                    return Ok(Some(of_night(side, time)));
                 }
                 let [early, late] = readings(hour, minute);
                 let is_early = WAKING.contains(&early.hour());

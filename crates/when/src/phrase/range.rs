@@ -7,6 +7,7 @@ use super::amount::is_of_clock;
 use super::calendar::{Day, Hands, Month, Said, Which};
 use super::days::Days;
 use super::moment::{WAKING, no_clock, readings};
+use super::night::share_night;
 use super::period::{beyond, plus_days};
 use super::resolve::{
     checked, from_to, hour_of, not_all_day, one_day, point, settle_number, whole_days,
@@ -186,6 +187,9 @@ fn moment_range(
         left.day = Some(with_week(from, to));
     }
     let halves = if has_one_day { share_halves(&mut left, &mut right) } else { Vec::new() };
+    if has_one_day {
+        share_night(&mut left, &right);
+    }
     let start = match point(days, left.clone(), text)? {
         When::Moment(moment) => moment,
         When::Day(_) | When::Days { .. } | When::Stretch { .. } | When::Recurring { .. } => {
@@ -214,6 +218,8 @@ fn end_of(
     text: &str,
 ) -> Result<Zoned, Unread> {
     let Some(hour) = days.hour(right)? else { return Err(no_clock(text.trim())) };
+    // Beside one day for both ends, the small hours are those after the start.
+    let hour = if has_one_day { hour.without_night() } else { hour };
     let zone = right.zone.as_ref();
     let mark = days.notes.len();
     // The start may have rolled over to another day than was said.
@@ -265,7 +271,8 @@ pub(crate) fn share_halves(left: &mut Side, right: &mut Side) -> Vec<Note> {
     if let (Some([early, late]), Some(end), true) =
         (bare(left, is_right_half), time(right), is_right_half)
     {
-        set(left, if late < end { late } else { early });
+        // The latest before the end, be it on the evening before.
+        set(left, if late < end || early >= end { late } else { early });
     } else if let Some([early, late]) = bare(right, is_left_half) {
         let start = time(left).or_else(|| {
             let [early, late] = bare(left, true)?;

@@ -1,20 +1,21 @@
 //! Recurrences against a clock: the rule, and the first time.
 
-use jiff::civil::{Date, Time};
+use jiff::civil::{Date, Time, Weekday};
 use jiff::{Span, Zoned};
 
 use super::amount::is_of_clock;
 use super::calendar::{Day, Said};
 use super::days::Days;
 use super::moment::Hour;
+use super::night::{nights, share_night};
 use super::period::{beyond, plus_days};
 use super::range::{backwards, share_halves};
 use super::repeat::Repeat;
-use super::resolve::{checked, from_to, not_all_day, one_day, settle_number};
+use super::resolve::{checked, from_to, not_all_day, one_day, said_clock, settle_number};
 use super::sentence::Sentence;
 use super::side::Side;
 use crate::iso::zone_of_day;
-use crate::recurrence::{End, Frequency, Recurrence, Until, ordinal};
+use crate::recurrence::{DayOf, End, Frequency, Recurrence, Until, ordinal};
 use crate::unread::{Problem, REPEATS, Unread};
 use crate::{Note, When};
 
@@ -54,32 +55,31 @@ pub(crate) fn recurring(days: &mut Days<'_>, sentence: Sentence) -> Result<When,
     if let Some(all_day) = left.all_day.as_ref().filter(|_| left.has_clock()) {
         return Err(not_all_day(all_day));
     }
-    let rule = base_rule(days, &repeat);
     let (start, end) = hours(days, &left, &right)?;
-    let start = start.map(|start| midnight(start, &rule, &said)).transpose()?;
+    let rule = base_rule(days, &repeat, start.is_some());
+    let night = start.map(|start| nights(rule.clone(), start, left.part.as_ref(), &said));
+    let night = night.transpose()?;
+    let is_after = night.as_ref().is_some_and(|night| night.is_after);
+    let start = night.as_ref().map(|night| night.hour);
+    let rule = night.map_or(rule, |night| night.rule);
     if start.is_none()
         && let Some(zone) = &left.zone
     {
         return Err(zone_of_day(&zone.said));
     }
-    let seed = seed(days, &left, &starting, &repeat, &said)?;
+    let mut seed = seed(days, &left, &starting, &repeat, &said)?;
+    if is_after && seed.is_said {
+        seed.day = plus_days(seed.day, 1, &said)?;
+    }
     let first = first(days, &rule, seed, (start, &left), &said)?;
     days.notes.extend(halves);
     tell_first(days, &rule, &first, seed, &said);
+    if is_after && (seed.is_said || !rule.is_bare()) {
+        tell_night(days, &first, &left);
+    }
     let first = with_end(days, first, end, &left, &repeat)?;
-    // `every Monday at 9 for 1 hour`: each of them takes it.
-    let (first, length) = match (first, length) {
-        (When::Moment(start), Some(length)) if is_of_clock(&length.what) => {
-            let end = start.checked_add(length.what).map_err(|_| beyond(&length.said))?;
-            if end <= start {
-                let why = "is no time at all";
-                return Err(Unread::new(Problem::OutOfRange, &length.said, why, REPEATS));
-            }
-            (When::Stretch { start, end }, None)
-        }
-        other => other,
-    };
-    let rule = ended(days, rule, &first, Ends { length, times, until }, &said)?;
+    let (first, length) = with_length(first, length)?;
+    let rule = ended(days, rule, &first, Ends { length, times, until, is_after }, &said)?;
     skips(days, &rule, &first);
     Ok(When::Recurring { first: Box::new(first), rule })
 }
@@ -120,16 +120,26 @@ fn settle_hours(left: &mut Side, right: &mut Side) -> Result<Vec<Note>, Unread> 
         settle_number(right)?;
         right.day = None;
     }
-    Ok(share_halves(left, right))
+    let notes = share_halves(left, right);
+    share_night(left, right);
+    Ok(notes)
 }
 
-fn base_rule(days: &Days<'_>, repeat: &Repeat) -> Recurrence {
+fn base_rule(days: &Days<'_>, repeat: &Repeat, has_clock: bool) -> Recurrence {
     let mut rule = Recurrence::every(repeat.interval, repeat.frequency, days.frame.week_starts);
     rule.days.clone_from(&repeat.days);
+    if repeat.is_weekend {
+        // Its two days are of one week, wherever weeks start.
+        rule.week_starts = Weekday::Monday;
+        if has_clock || !repeat.is_whole_weekend() {
+            rule.days.push(DayOf { nth: 0, weekday: Weekday::Sunday });
+        }
+    }
     rule.month_days.clone_from(&repeat.month_days);
     rule.months.clone_from(&repeat.months);
     rule.positions.clone_from(&repeat.positions);
     rule.days.sort_by_key(|day| (day.nth, day.weekday.to_monday_zero_offset()));
+    rule.days.dedup();
     rule.month_days.sort_unstable();
     rule.month_days.dedup();
     rule
@@ -141,7 +151,8 @@ fn hours(
     right: &Side,
 ) -> Result<(Option<Hour>, Option<Hour>), Unread> {
     let start = days.hour(left)?;
-    let end = days.hour(right)?;
+    // The small hours of an end are those after the start.
+    let end = days.hour(right)?.map(Hour::without_night);
     if let (None, Some(_)) | (Some(_), None) = (start, end)
         && !right.is_empty()
     {
@@ -151,17 +162,6 @@ fn hours(
         return Err(Unread::new(Problem::Conflict, said, why, cure));
     }
     Ok((start, end))
-}
-
-/// Every midnight is one, whichever day it belongs to; that of a weekday may be two.
-fn midnight(hour: Hour, rule: &Recurrence, said: &str) -> Result<Hour, Unread> {
-    if hour.is_end && !(rule.frequency() == Frequency::Daily && rule.is_bare()) {
-        let said = format!("{said} at midnight");
-        let why = "may be the start of the day or its end";
-        let cure = "say the time, such as `every Friday at 00:00` or `every Friday at 23:59`";
-        return Err(Unread::new(Problem::Ambiguous, &said, why, cure));
-    }
-    Ok(Hour::at(hour.time))
 }
 
 /// From which day on it recurs, and whether that was said.
@@ -247,6 +247,15 @@ fn tell_first(days: &mut Days<'_>, rule: &Recurrence, first: &When, seed: Seed, 
     }
 }
 
+/// Tells on which day the small hours of a night are.
+fn tell_night(days: &mut Days<'_>, first: &When, left: &Side) {
+    let When::Moment(moment) = first else { return };
+    if let Ok(night) = moment.date().yesterday() {
+        let said = said_clock(left);
+        days.notes.push(Note::NightAfter { said, night, taken: moment.date() });
+    }
+}
+
 /// A stretch where an end of the day was said, and both days of a weekend.
 fn with_end(
     days: &mut Days<'_>,
@@ -272,10 +281,28 @@ fn with_end(
             }
             Ok(When::Stretch { start, end })
         }
-        (When::Day(day), None) if repeat.is_weekend => {
+        (When::Day(day), None) if repeat.is_whole_weekend() => {
             Ok(from_to(day, plus_days(day, 1, "weekend")?))
         }
         (first, _) => Ok(first),
+    }
+}
+
+/// `every Monday at 9 for 1 hour`: each of them takes it; days are left for how long it recurs.
+fn with_length(
+    first: When,
+    length: Option<Said<Span>>,
+) -> Result<(When, Option<Said<Span>>), Unread> {
+    match (first, length) {
+        (When::Moment(start), Some(length)) if is_of_clock(&length.what) => {
+            let end = start.checked_add(length.what).map_err(|_| beyond(&length.said))?;
+            if end <= start {
+                let why = "is no time at all";
+                return Err(Unread::new(Problem::OutOfRange, &length.said, why, REPEATS));
+            }
+            Ok((When::Stretch { start, end }, None))
+        }
+        other => Ok(other),
     }
 }
 
@@ -284,6 +311,8 @@ struct Ends {
     length: Option<Said<Span>>,
     times: Option<Said<u32>>,
     until: Side,
+    /// Whether each time is on the day after the one that is said, and so the last.
+    is_after: bool,
 }
 
 fn ended(
@@ -293,7 +322,7 @@ fn ended(
     ends: Ends,
     said: &str,
 ) -> Result<Recurrence, Unread> {
-    let Ends { length, times, until } = ends;
+    let Ends { length, times, until, is_after } = ends;
     let count = [length.is_some(), times.is_some(), until.day.is_some()];
     if count.iter().filter(|is_said| **is_said).count() > 1 {
         return Err(Unread::new(Problem::Conflict, said, "ends in two ways", "say one end"));
@@ -321,7 +350,7 @@ fn ended(
     } else if let Some(day) = &until.day {
         let last = one_day(days, day, Some(start))?;
         checked(&until, last)?;
-        last
+        plus_days(last, i64::from(is_after), said)?
     } else {
         return Ok(rule);
     };

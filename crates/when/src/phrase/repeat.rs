@@ -18,7 +18,7 @@ pub(crate) struct Repeat {
     pub(crate) month_days: Vec<i8>,
     pub(crate) months: Vec<i8>,
     pub(crate) positions: Vec<i16>,
-    /// Saturday and Sunday as one.
+    /// Saturday and Sunday, as one where there is no time of day.
     pub(crate) is_weekend: bool,
 }
 
@@ -60,6 +60,11 @@ impl Repeat {
                 self.positions.push(i16::from(nth));
             }
         }
+    }
+
+    /// Whether it is weekends and nothing else, so that both days can be one.
+    pub(crate) fn is_whole_weekend(&self) -> bool {
+        self.is_weekend && self.days.len() == 1
     }
 
     /// Whether nothing but the period says on which day it falls.

@@ -163,9 +163,10 @@ fn start(days: &mut Days<'_>, side: &Side, hour: Hour) -> Result<Zoned, Unread> 
     let zone = side.zone.as_ref();
     let mark = days.notes.len();
     let Some(day) = &side.day else {
+        let hour = hour.without_night();
         let moment = days.moment(today, hour, zone)?;
         if moment >= days.frame.now {
-            midnight(days, hour, today);
+            ends(days, side, hour, today);
             return Ok(moment);
         }
         days.notes.truncate(mark);
@@ -177,6 +178,9 @@ fn start(days: &mut Days<'_>, side: &Side, hour: Hour) -> Result<Zoned, Unread> 
     };
     let date = one_day(days, day, None)?;
     checked(side, date)?;
+    if let Some(moment) = days.this_night(side, date, hour)? {
+        return Ok(moment);
+    }
     let moment = days.moment(date, hour, zone)?;
     let is_weekday = matches!(day.what, Day::Weekday(Which::Plain | Which::This, _));
     if is_weekday && date == days.today && moment < days.frame.now {
@@ -187,17 +191,23 @@ fn start(days: &mut Days<'_>, side: &Side, hour: Hour) -> Result<Zoned, Unread> 
         days.notes.push(Note::RolledOver { said, taken });
         return Ok(moment);
     }
-    midnight(days, hour, date);
+    ends(days, side, hour, date);
     Ok(moment)
 }
 
-fn said_clock(side: &Side) -> String {
+pub(crate) fn said_clock(side: &Side) -> String {
     let clock = side.clock.as_ref().map(|clock| clock.said.clone());
     clock.or(side.part.as_ref().map(|part| part.said.clone())).unwrap_or_default()
 }
 
-fn midnight(days: &mut Days<'_>, hour: Hour, ends: Date) {
-    if hour.is_end {
-        days.notes.push(Note::Midnight { ends });
+/// Tells that a time ends its day or is of the night after it.
+fn ends(days: &mut Days<'_>, side: &Side, hour: Hour, day: Date) {
+    if !hour.is_end {
+        return;
+    }
+    if !hour.is_of_night() {
+        days.notes.push(Note::Midnight { ends: day });
+    } else if let Ok(taken) = day.tomorrow() {
+        days.notes.push(Note::NightAfter { said: said_clock(side), night: day, taken });
     }
 }

@@ -8,5 +8,6 @@
 
 mod any;
 mod document;
+mod nights;
 mod phrases;
 mod recurrence;
