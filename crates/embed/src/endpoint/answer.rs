@@ -64,10 +64,14 @@ impl<'de> Deserialize<'de> for Numbers {
                 Ok(Numbers::Packed(text.to_owned()))
             }
 
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "what is too large becomes infinite, and is refused as no number"
+            )]
             fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Numbers, A::Error> {
                 let mut numbers = Vec::new();
-                while let Some(number) = items.next_element()? {
-                    numbers.push(number);
+                while let Some(number) = items.next_element::<f64>()? {
+                    numbers.push(number as f32);
                 }
                 Ok(Numbers::Plain(numbers))
             }
