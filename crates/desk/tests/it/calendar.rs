@@ -117,6 +117,50 @@ async fn whole_days_are_days_and_stand_before_the_hours_of_a_day() {
 }
 
 #[tokio::test]
+async fn nights_and_weekends_are_those_that_people_mean() {
+    let room = Room::new();
+    let rows = [
+        (json!({"start": "tonight at 2am"}), "Mon 23 Nov 2026 02:00 to 03:00", json!(null)),
+        (
+            json!({"start": "every Friday night at 1am"}),
+            "Sat 28 Nov 2026 01:00 to 02:00",
+            json!("every Saturday"),
+        ),
+        (
+            json!({"start": "weekends at 6pm"}),
+            "Sun 22 Nov 2026 18:00 to 19:00",
+            json!("every Sat and Sun"),
+        ),
+        (
+            json!({"start": "next Saturday at 10", "repeat": "weekends"}),
+            "Sat 28 Nov 2026 10:00 to 11:00",
+            json!("every Sat and Sun"),
+        ),
+        (
+            json!({"start": "next Saturday at 10", "repeat": "every other weekend"}),
+            "Sat 28 Nov 2026 10:00 to 11:00",
+            json!("every other week on Sat and Sun"),
+        ),
+        (
+            json!({"start": "2026-11-29", "repeat": "weekends"}),
+            "Sun 29 Nov 2026 (all day)",
+            json!("every Sat and Sun"),
+        ),
+        (
+            json!({"start": "next weekend", "repeat": "weekends"}),
+            "Sat 28 Nov 2026 to Sun 29 Nov 2026 (all day)",
+            json!("every Saturday"),
+        ),
+    ];
+    for (mut arguments, when, repeats) in rows {
+        arguments["title"] = json!("It");
+        let added = room.done("add_calendar_event", arguments.clone()).await;
+        assert_eq!(added["data"]["when"], json!(when), "{arguments}");
+        assert_eq!(added["data"]["repeats"], repeats, "{arguments}");
+    }
+}
+
+#[tokio::test]
 async fn what_was_decided_about_a_time_is_told() {
     let room = Room::new();
     let rows = [

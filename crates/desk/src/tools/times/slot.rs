@@ -232,8 +232,13 @@ impl Times {
                            15th` or `FREQ=WEEKLY;BYDAY=MO`";
             return Err(ToolError::told(message));
         };
-        let (When::Moment(moment) | When::Stretch { start: moment, .. }) = *first else {
-            return Ok(rule);
+        let moment = match *first {
+            When::Moment(moment) | When::Stretch { start: moment, .. } => moment,
+            // Whole weekends are of whole days: anything shorter is on both of their days.
+            When::Days { first, last } if !has_days(slot) => {
+                return Ok(rule.on_each_day(first, last));
+            }
+            When::Day(_) | When::Days { .. } | When::Recurring { .. } => return Ok(rule),
         };
         if clock == Some(moment.time()) {
             return Ok(rule);
@@ -288,6 +293,11 @@ fn on_first(slot: Slot, rule: &Recurrence, notes: &mut Vec<String>) -> Result<Sl
             last: last.checked_add(later).map_err(beyond)?,
         },
     })
+}
+
+/// Whether a slot is several whole days.
+fn has_days(slot: &Slot) -> bool {
+    matches!(slot, Slot::Days { first, last } if first < last)
 }
 
 /// The day on which a slot begins.
