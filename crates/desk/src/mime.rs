@@ -4,7 +4,10 @@
 //! beside it, so the writer is ours and small.
 
 mod address;
+mod body;
+mod decode;
 mod enclose;
+mod flowed;
 mod html;
 mod read;
 mod write;

@@ -72,6 +72,33 @@ pub(super) fn to_text(html: &str) -> String {
     tidy(&html_to_text(&marked))
 }
 
+/// What a page says in place of its pictures.
+pub(super) fn alternatives(html: &str) -> String {
+    let mut said = Vec::new();
+    let mut rest = cut(html, MOST);
+    while let Some((_, tag)) = rest.split_once('<') {
+        let Some((tag, after)) = tag.split_once('>') else { break };
+        if is_one_of(name_of(tag), &["img", "area"])
+            && let Some(text) = attribute(tag, "alt").filter(|text| !text.trim().is_empty())
+        {
+            said.push(tidy(&html_to_text(text)));
+        }
+        rest = after;
+    }
+    said.join("\n")
+}
+
+/// The value of an attribute of a tag.
+fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
+    let lower = tag.to_ascii_lowercase();
+    let at = lower.find(&format!(" {name}"))? + 1 + name.len();
+    let value = tag.get(at..)?.trim_start().strip_prefix('=')?.trim_start();
+    match value.chars().next()? {
+        quote @ ('"' | '\'') => value.get(1..)?.split(quote).next(),
+        _ => value.split_ascii_whitespace().next(),
+    }
+}
+
 fn name_of(tag: &str) -> &str {
     let tag = tag.trim_start_matches('/');
     let end = tag.find(|character: char| !character.is_ascii_alphanumeric());

@@ -1,10 +1,9 @@
 //! Reading: bytes of a stranger to a [`Letter`], within bounds.
 
-use std::borrow::Cow;
-
 use jiff::Timestamp;
 use mail_parser::{Addr, Address, HeaderValue, MessageParser, MessagePart, MimeHeaders, PartType};
 
+use super::body::{body, contents, is_text};
 use super::html;
 use crate::backend::{Attachment, File, Message, MessageHead, Person};
 
@@ -61,10 +60,18 @@ pub fn read(raw: &[u8]) -> Result<Letter, NotRead> {
 pub fn files(raw: &[u8]) -> Result<Vec<File>, NotRead> {
     let message = parsed(raw)?;
     let file = |part: &MessagePart<'_>| {
-        let Attachment { name, media, .. } = attachment(part);
-        File { name, media, bytes: part.contents().to_vec() }
+        let Attachment { name, media, .. } = attachment(&message, part);
+        File { name, media, bytes: contents(&message, part).into_owned() }
     };
-    Ok(message.attachments().take(MAX_ATTACHMENTS).map(file).collect())
+    Ok(attachments(&message).map(file).collect())
+}
+
+/// The parts that are files and no text of the message.
+fn attachments<'a>(
+    message: &'a mail_parser::Message<'_>,
+) -> impl Iterator<Item = &'a MessagePart<'a>> {
+    let parts = message.attachments().filter(|part| !is_text(message, part));
+    parts.take(MAX_ATTACHMENTS)
 }
 
 fn parsed(raw: &[u8]) -> Result<mail_parser::Message<'_>, NotRead> {
@@ -104,7 +111,7 @@ fn letter(message: &mail_parser::Message<'_>) -> Letter {
         subject: line(message.subject().unwrap_or_default()),
         date,
         text: text(message),
-        attachments: message.attachments().take(MAX_ATTACHMENTS).map(attachment).collect(),
+        attachments: attachments(message).map(|part| attachment(message, part)).collect(),
         message_id: message.message_id().and_then(id),
         references,
     }
@@ -153,35 +160,20 @@ fn count(raw: &[u8], word: &[u8], most: usize) -> usize {
 }
 
 fn text(message: &mail_parser::Message<'_>) -> String {
-    let mut text = String::new();
-    for part in message.text_bodies() {
-        let part = match &part.body {
-            PartType::Text(plain) => Cow::Borrowed(html::cut(plain, MAX_TEXT + 8)),
-            PartType::Html(html) => Cow::Owned(html::to_text(html)),
-            PartType::Binary(_)
-            | PartType::InlineBinary(_)
-            | PartType::Message(_)
-            | PartType::Multipart(_) => continue,
-        };
-        if !text.is_empty() {
-            text.push_str("\n\n");
-        }
-        text.extend(part.chars().filter(|character| match character {
-            '\n' | '\t' => true,
-            other => !other.is_control(),
-        }));
-        if text.len() > MAX_TEXT {
-            let kept = html::cut(&text, MAX_TEXT).len();
-            text.truncate(kept);
-            text.push_str("\n[the rest of this message is not shown]");
-            break;
-        }
-    }
+    let whole = body(message);
+    let kept = html::cut(&whole, MAX_TEXT);
+    let mut text: String = kept
+        .chars()
+        .filter(|character| matches!(character, '\n' | '\t') || !character.is_control())
+        .collect();
     text.truncate(text.trim_end().len());
+    if kept.len() < whole.len() {
+        text.push_str("\n[the rest of this message is not shown]");
+    }
     text
 }
 
-fn attachment(part: &MessagePart<'_>) -> Attachment {
+fn attachment(message: &mail_parser::Message<'_>, part: &MessagePart<'_>) -> Attachment {
     let media = part.content_type().map(|media| {
         let kind = media.c_type.to_ascii_lowercase();
         let sub = media.c_subtype.as_deref().unwrap_or("*").to_ascii_lowercase();
@@ -198,7 +190,7 @@ fn attachment(part: &MessagePart<'_>) -> Attachment {
     Attachment {
         name: part.attachment_name().map_or_else(|| "unnamed".to_owned(), line),
         media: media.unwrap_or_else(|| of_kind.to_owned()),
-        size: u64::try_from(part.contents().len()).unwrap_or(u64::MAX),
+        size: u64::try_from(contents(message, part).len()).unwrap_or(u64::MAX),
     }
 }
 

@@ -9,6 +9,7 @@
 )]
 
 mod agenda;
+mod bodies;
 mod calendar;
 mod dovecot;
 mod embedded_agenda;
