@@ -76,7 +76,7 @@ fn numbers_beyond_64_bits_keep_their_digits_for_the_model() {
     let body = r#"{ "id": 184467440737095516161, "price": 1.10 }"#;
     let content = done(&answer(200, &[("content-type", "application/json")], body));
     assert_eq!(content.parts[0].in_words(), r#"{"id":184467440737095516161,"price":1.10}"#);
-    assert_eq!(content.structured.unwrap()["price"], json!(1.1));
+    assert_eq!(content.structured.unwrap()["price"].to_string(), "1.10");
     let error = failed(&answer(400, &[("content-type", "application/json")], body));
     assert!(error.content.unwrap().parts[0].in_words().contains("184467440737095516161"));
 }

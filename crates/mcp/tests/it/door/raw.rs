@@ -231,7 +231,7 @@ async fn a_body_that_is_no_json_is_told_apart_from_one_that_is_no_request() {
         ("\"\u{1}\"", -32700),
         ("7", -32600),
         (r#"{"jsonrpc":"2.0","id":1,"method":"ping","method":"pong"}"#, -32600),
-        (r#"{"jsonrpc":"2.0","id":1e400,"method":"ping"}"#, -32700),
+        (r#"{"jsonrpc":"2.0","id":1e400,"method":"ping"}"#, -32600),
     ]
     .into_iter()
     .chain(NO_MESSAGES.map(|body| (body, -32600)))
