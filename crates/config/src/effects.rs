@@ -98,7 +98,7 @@ pub fn proposal(spec: &ToolSpec) -> (Option<Effect>, String) {
 }
 
 /// Why a tool whose name tells of reading may do more all the same.
-fn doubt(spec: &ToolSpec, name: &str, (word, if_said): (&str, Said)) -> Option<String> {
+fn doubt(spec: &ToolSpec, name: &str, (word, wanted): (&str, Said)) -> Option<String> {
     let title = spec.title.as_deref().unwrap_or_default();
     if let Some(word) = name::change(title) {
         return Some(format!("its title has `{word}`"));
@@ -107,7 +107,7 @@ fn doubt(spec: &ToolSpec, name: &str, (word, if_said): (&str, Said)) -> Option<S
         return Some(because);
     }
     let first = texts::first_read(&spec.description);
-    let is_said = match if_said {
+    let is_said = match wanted {
         Said::Anything => true,
         Said::Reading => first.is_some(),
         Said::Same => first == Some(word),

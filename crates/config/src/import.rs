@@ -127,7 +127,9 @@ fn read(plain: &str) -> Result<Value, ImportError> {
         Unreadable::TooDeep { line, column, .. } | Unreadable::TooMany { line, column, .. } => {
             not_json(line, column)
         }
-        _ => serde_json::from_str::<Value>(plain).err().map_or_else(|| not_json(1, 1), usual),
+        Unreadable::TooLong { .. } | Unreadable::Syntax { .. } | _ => {
+            serde_json::from_str::<Value>(plain).err().map_or_else(|| not_json(1, 1), usual)
+        }
     })
 }
 

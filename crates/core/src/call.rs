@@ -12,6 +12,7 @@ use uuid::{Builder, Uuid};
 
 /// One request to run one tool, already out of its wire shape but not yet checked.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "what its host says of it, each by itself")]
 pub struct Call {
     /// The model API's name for the call; not unique, and invented where the API gave none.
     pub id: String,

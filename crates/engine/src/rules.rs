@@ -175,11 +175,9 @@ impl Policy for Rules {
     }
 
     fn leave(&self, caller: &Caller, unlisted: &Unlisted<'_>) -> Leave {
-        match self.book.leave(caller, unlisted) {
-            Leave::Any => Leave::Any,
-            _ if !self.sees(caller, unlisted.normal) => Leave::Never,
-            leave => leave,
-        }
+        let leave = self.book.leave(caller, unlisted);
+        let is_kept = leave == Leave::Any || self.sees(caller, unlisted.normal);
+        if is_kept { leave } else { Leave::Never }
     }
 
     fn version(&self) -> Option<Fingerprint> {

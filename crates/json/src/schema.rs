@@ -161,7 +161,9 @@ fn eased(
         match compile(&easing.schema) {
             Ok(compiled) => {
                 let mut left = easing.left;
-                left.iter_mut().for_each(|left| left.at = lenient::as_written(source, &left.at));
+                for left in &mut left {
+                    left.at = lenient::as_written(source, &left.at);
+                }
                 return Ok(Compiled { left, ..compiled });
             }
             Err(refused) => found = Some(refused),

@@ -193,7 +193,9 @@ impl Server {
         research["execution"] = json!({"taskSupport": "required"});
         tools.extend([echo, tool("level"), research]);
         if self.has("reads") {
-            tools.iter_mut().for_each(|tool| tool["annotations"] = json!({"readOnlyHint": true}));
+            for tool in &mut tools {
+                tool["annotations"] = json!({"readOnlyHint": true});
+            }
         }
         tools
     }

@@ -63,12 +63,11 @@ fn outcome(mut result: Map<String, Value>) -> Result<ToolOutcome, Fault> {
     for (key, value) in result {
         match (key.as_str(), value) {
             ("isError", flag) => failed = flag == Value::Bool(true),
-            ("resultType", _) => {}
+            // Go writes an empty list so.
+            ("resultType", _) | ("content", Value::Null) => {}
             ("content", Value::Array(blocks)) if blocks.len() <= MOST_PARTS => {
                 parts = blocks.into_iter().map(part).collect();
             }
-            // Go writes an empty list so.
-            ("content", Value::Null) => {}
             ("content", _) => {
                 return Err(Fault::Unreadable("its content is no list, or too long a one"));
             }

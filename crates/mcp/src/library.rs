@@ -75,7 +75,7 @@ impl Books {
         for kind in [PROMPTS, RESOURCES, TEMPLATES] {
             let listed = match list::all(&connection, kind, timeouts.list).await {
                 // It has resources, and no templates of them.
-                Err(Fault::Refused { code: METHOD_NOT_FOUND, .. }) => Default::default(),
+                Err(Fault::Refused { code: METHOD_NOT_FOUND, .. }) => list::List::default(),
                 listed => listed?,
             };
             said.hints.insert(kind.method.to_owned(), hints(listed.besides));

@@ -79,7 +79,7 @@ pub(crate) async fn all(
 ) -> Result<List, Fault> {
     let Kind { capability, method, key, words } = kind;
     if !connection.facts.said.capabilities.contains_key(capability) {
-        return Ok(Default::default());
+        return Ok(List::default());
     }
     let bounds = connection.calls.bounds;
     // Between its pages too.

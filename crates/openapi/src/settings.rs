@@ -132,7 +132,8 @@ impl Pick {
 impl fmt::Debug for Pick {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [include, exclude] = &self.said;
-        f.debug_struct("Pick").field("include", include).field("exclude", exclude).finish()
+        let mut told = f.debug_struct("Pick");
+        told.field("include", include).field("exclude", exclude).finish_non_exhaustive()
     }
 }
 

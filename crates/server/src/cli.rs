@@ -34,6 +34,7 @@ mod trust;
 mod usage;
 
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -139,14 +140,7 @@ fn answer(cli: Cli, output: &Output) -> anyhow::Result<End> {
             output.value(&crate::http::openapi::document())?;
             Ok(End::Done)
         }
-        Command::Manual { man: Some(folder) } => {
-            clap_mangen::generate_to(Cli::command(), &folder)
-                .with_context(|| format!("cannot write pages into `{}`", folder.display()))?;
-            Ok(End::Done)
-        }
-        Command::Manual { man: None } => {
-            prose(output, "manual", include_str!("../../../docs/manual.md"))
-        }
+        Command::Manual { man } => manual(output, man.as_deref()),
         Command::Room(command) => {
             let deed = match &command {
                 RoomCommand::Call { .. } | RoomCommand::Run { .. } => Deed::Call,
@@ -169,6 +163,16 @@ fn answer(cli: Cli, output: &Output) -> anyhow::Result<End> {
             end
         }
     }
+}
+
+/// Prints the manual, or writes a page for `man` of each command into a folder.
+fn manual(output: &Output, pages: Option<&Path>) -> anyhow::Result<End> {
+    let Some(folder) = pages else {
+        return prose(output, "manual", include_str!("../../../docs/manual.md"));
+    };
+    clap_mangen::generate_to(Cli::command(), folder)
+        .with_context(|| format!("cannot write pages into `{}`", folder.display()))?;
+    Ok(End::Done)
 }
 
 /// The sources that a command cannot do without.

@@ -1,6 +1,7 @@
 //! The licences of everything that is linked into the binary, with their texts.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -17,20 +18,20 @@ pub(super) fn text(host: &str) -> Result<String> {
     let linked = linked(host)?;
     let metadata = output(cargo().args(["metadata", "--locked", "--format-version", "1"]))?;
     let metadata: Value = serde_json::from_str(&metadata)?;
-    let packages = metadata["packages"].as_array().context("`cargo metadata` lists no package")?;
+    let packages = metadata.get("packages").and_then(Value::as_array);
+    let packages = packages.context("`cargo metadata` lists no package")?;
     let mut list = String::from("toolcrib contains the packages below, under these licences.\n\n");
     let mut texts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for package in packages.iter().filter(|package| !package["source"].is_null()) {
-        let word = |field: &str| package[field].as_str().unwrap_or_default();
+    for package in
+        packages.iter().filter(|package| package.get("source").is_some_and(Value::is_string))
+    {
+        let word = |field: &str| package.get(field).and_then(Value::as_str).unwrap_or_default();
         let name = format!("{} v{}", word("name"), word("version"));
         if !linked.contains(&name) {
             continue;
         }
         let licence = word("license");
-        list.push_str(&format!(
-            "{name}: {}\n",
-            if licence.is_empty() { "see below" } else { licence }
-        ));
+        writeln!(list, "{name}: {}", if licence.is_empty() { "see below" } else { licence })?;
         let folder =
             Path::new(word("manifest_path")).parent().context("a manifest lies nowhere")?;
         for text in texts_of(folder)? {
@@ -39,7 +40,7 @@ pub(super) fn text(host: &str) -> Result<String> {
     }
     for (text, names) in texts {
         let names: Vec<_> = names.into_iter().collect();
-        list.push_str(&format!("\n{}\n{}\n\n{text}\n", "-".repeat(80), names.join(", ")));
+        writeln!(list, "\n{}\n{}\n\n{text}", "-".repeat(80), names.join(", "))?;
     }
     Ok(list)
 }

@@ -224,7 +224,7 @@ impl Field<'_> {
     fn changes(&self) -> bool {
         let is = |word: &String, list: &[&str]| list.contains(&word.as_str());
         let Some(first) = self.words.first() else { return true };
-        if is(first, &NEVER) && !(first == "commit" && !self.is_flag()) {
+        if is(first, &NEVER) && (first != "commit" || self.is_flag()) {
             return true;
         }
         let last_is_fact = self.words.last().is_some_and(|last| is(last, &FACTS));

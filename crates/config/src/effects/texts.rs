@@ -57,6 +57,7 @@ const OF_ARGUMENTS: [&str; 4] = ["accept", "receive", "resolve", "take"];
 const LOOKED_AHEAD: usize = 5;
 
 /// A word of a text.
+#[expect(clippy::struct_excessive_bools, reason = "each is one thing that is known of it")]
 struct Token {
     /// In small letters.
     word: String,
@@ -127,7 +128,7 @@ fn tokens(text: &str) -> Vec<Token> {
             '\n' | ';' => true,
             _ => false,
         };
-        is_first &= !(ends && !tokens.is_empty());
+        is_first &= !ends || tokens.is_empty();
         begins |= ends || matches!(letter, ':' | '(' | '\u{2022}' | '*' | '\u{2014}');
     }
     tokens

@@ -93,12 +93,10 @@ fn under(whole: &Map<String, Value>, form: Form) -> Option<Found<'_>> {
     })
 }
 
+type Members = Map<String, Value>;
+
 /// The servers of a form at one of its places, and what holds them.
-fn at<'v>(
-    whole: &'v Map<String, Value>,
-    form: Form,
-    place: &[&str],
-) -> Option<(&'v Map<String, Value>, &'v Map<String, Value>)> {
+fn at<'v>(whole: &'v Members, form: Form, place: &[&str]) -> Option<(&'v Members, &'v Members)> {
     let (mut beside, mut holder) = (whole, whole);
     for key in place {
         beside = holder;

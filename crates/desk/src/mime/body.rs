@@ -97,7 +97,7 @@ fn is_shown(part: &MessagePart<'_>, id: usize, around: Around) -> bool {
     let disposition = part.content_disposition();
     match around {
         Around::Nothing | Around::Alternatives => true,
-        Around::Parts if disposition.is_some_and(|it| it.is_attachment()) => false,
+        Around::Parts if disposition.is_some_and(mail_parser::ContentType::is_attachment) => false,
         // A text with a name is a file, but for the first part.
         Around::Parts => id == 1 || disposition.is_some() || part.attachment_name().is_none(),
     }

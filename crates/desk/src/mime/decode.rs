@@ -48,7 +48,8 @@ fn sextet(byte: u8) -> Option<u8> {
 fn counted(line: &[u8]) -> (usize, bool) {
     let line = line.trim_ascii();
     let own = line.iter().filter(|byte| sextet(**byte).is_some()).count();
-    let foreign = line.len() - own - line.iter().filter(|byte| **byte == b'=').count();
+    let ends = line.iter().map(|byte| usize::from(*byte == b'=')).sum::<usize>();
+    let foreign = line.len() - own - ends;
     let has_words = line.iter().any(u8::is_ascii_whitespace);
     (own, !has_words && foreign * 4 <= own)
 }
@@ -128,16 +129,9 @@ fn quoted(raw: &[u8]) -> Vec<u8> {
         let mut at = 0;
         while let Some(byte) = line.get(at) {
             let code = || Some((hex(line.get(at + 1))? << 4) | hex(line.get(at + 2))?);
-            match if *byte == b'=' { code() } else { None } {
-                Some(code) => {
-                    out.push(code);
-                    at += 3;
-                }
-                None => {
-                    out.push(*byte);
-                    at += 1;
-                }
-            }
+            let code = if *byte == b'=' { code() } else { None };
+            out.push(code.unwrap_or(*byte));
+            at += if code.is_some() { 3 } else { 1 };
         }
         if !is_soft {
             out.push(b'\n');

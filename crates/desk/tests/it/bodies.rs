@@ -18,7 +18,8 @@ fn text(rest: &str) -> String {
 
 /// Parts around which a boundary stands.
 fn parts(kind: &str, boundary: &str, parts: &[String]) -> String {
-    let parts: String = parts.iter().map(|part| format!("--{boundary}\n{part}\n")).collect();
+    let parts = parts.iter().map(|part| format!("--{boundary}\n{part}\n"));
+    let parts = parts.collect::<Vec<_>>().concat();
     format!("Content-Type: multipart/{kind}; boundary={boundary}\n\n{parts}--{boundary}--\n")
 }
 

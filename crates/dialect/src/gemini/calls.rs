@@ -31,14 +31,12 @@ pub(super) fn read(plan: &Plan, rendering: &Rendering, reply: &Value) -> Vec<Cal
 fn ending(reply: &Value) -> Ending {
     let candidate = reply.pointer("/candidates/0");
     let reason = candidate.and_then(|candidate| candidate.get("finishReason"));
-    match Ending::of(reason, &WHOLE, &[]) {
-        Ending::Short(word)
-            if reason.is_some_and(|said| said.is_string() && said != "MAX_TOKENS") =>
-        {
-            Ending::Stopped(word)
-        }
-        ending => ending,
+    let ending = Ending::of(reason, &WHOLE, &[]);
+    let is_stop = reason.is_some_and(|said| said.is_string() && said != "MAX_TOKENS");
+    if let (Ending::Short(word), true) = (&ending, is_stop) {
+        return Ending::Stopped(word.clone());
     }
+    ending
 }
 
 /// The model's turn in a reply.

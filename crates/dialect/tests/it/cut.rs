@@ -47,11 +47,14 @@ fn running(calls: &[Call]) -> Vec<&str> {
     run.into_iter().map(|call| call.id.as_str()).collect()
 }
 
+/// An API, and its endings: whole, short and stopped.
+type Row = (&'static str, Vec<Value>, Vec<Value>, Vec<Value>);
+
 #[test]
 fn every_ending_of_every_api_runs_what_is_surely_whole_and_nothing_else() {
     let incomplete =
         |reason: &str| json!({"status": "incomplete", "incomplete_details": {"reason": reason}});
-    let table: [(&str, Vec<Value>, Vec<Value>, Vec<Value>); 4] = [
+    let table: [Row; 4] = [
         (
             "openai-chat",
             vec![json!("tool_calls"), json!("stop"), json!("function_call")],
@@ -264,7 +267,9 @@ fn a_stream_tells_how_its_reply_was_cut() {
         let mut events = events(name);
         *events.last_mut().unwrap() = last.clone();
         let mut stream = dialect(name).unwrap().stream();
-        events.iter().for_each(|event| stream.push(event));
+        for event in &events {
+            stream.push(event);
+        }
         assert_eq!(running(&stream.finish(&plan)), expected, "{name}: {last}");
     }
 }
@@ -276,6 +281,8 @@ fn a_block_that_has_not_ended_is_cut_wherever_it_stands() {
     events.drain(1..3);
     events.pop();
     let mut stream = dialect("anthropic").unwrap().stream();
-    events.iter().for_each(|event| stream.push(event));
+    for event in &events {
+        stream.push(event);
+    }
     assert_eq!(running(&stream.finish(&fixture::plan())), [""; 0]);
 }

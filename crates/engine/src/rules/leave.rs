@@ -41,9 +41,8 @@ pub(super) fn of<'a>(
             }
         }
     }
-    match leave {
-        _ if is_whole && !is_parted => Leave::Any,
-        _ if address.normal().is_none() => Leave::Never,
-        leave => leave,
+    if is_whole && !is_parted {
+        return Leave::Any;
     }
+    if address.normal().is_none() { Leave::Never } else { leave }
 }

@@ -63,7 +63,15 @@ impl Easing {
             SchemaError::Invalid { at, reason } if self.tries <= MOST_TRIES => {
                 vec![(at.clone(), reason.clone())]
             }
-            _ => return false,
+            SchemaError::TooLarge { .. }
+            | SchemaError::TooDeep { .. }
+            | SchemaError::TooManySubschemas { .. }
+            | SchemaError::TooMuchUnfolding { .. }
+            | SchemaError::ChainTooLong { .. }
+            | SchemaError::TooManyWays { .. }
+            | SchemaError::Cycle { .. }
+            | SchemaError::Reference { .. }
+            | SchemaError::Invalid { .. } => return false,
         };
         let before = self.left.len();
         for (at, reason) in places {
@@ -89,9 +97,9 @@ pub(super) fn as_written(source: &Value, at: &str) -> String {
         let renamed = token == "anyOf"
             && here.is_some_and(|here| here.get("anyOf").is_none() && here.get("oneOf").is_some());
         let token = if renamed { "oneOf" } else { token.as_str() };
-        here = here.and_then(|here| match here {
-            Value::Array(items) => token.parse().ok().and_then(|place: usize| items.get(place)),
-            here => here.get(token),
+        here = here.and_then(|here| match here.as_array() {
+            Some(items) => token.parse().ok().and_then(|place: usize| items.get(place)),
+            None => here.get(token),
         });
         push_token(&mut written, token);
     }
@@ -230,7 +238,9 @@ fn unusable(schema: &mut Value, bounds: &Bounds) -> Vec<(String, String)> {
             });
             if let Some(why) = why {
                 let mut place = at.to_owned();
-                tokens.into_iter().for_each(|token| push_token(&mut place, token));
+                for token in tokens {
+                    push_token(&mut place, token);
+                }
                 places.push((place, format!("`{}`: {why}", shorten(&text, 60))));
             }
         }

@@ -113,11 +113,9 @@ pub(super) fn way<'t>(root: &Value, tokens: &'t [String]) -> (Vec<Step<'t>>, boo
                 let Some(token) = rest.next() else { break };
                 push_token(&mut at, token);
                 is_within = rest.len() == 0;
-                match held {
-                    Value::Array(items) => {
-                        token.parse().ok().and_then(|place: usize| items.get(place))
-                    }
-                    held => held.get(token.as_str()),
+                match held.as_array() {
+                    Some(items) => token.parse().ok().and_then(|place: usize| items.get(place)),
+                    None => held.get(token.as_str()),
                 }
             }
         };

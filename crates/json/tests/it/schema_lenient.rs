@@ -1,4 +1,5 @@
 //! One keyword that cannot be used costs that keyword, and is told.
+#![expect(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "a test may fail loudly")]
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -1,4 +1,5 @@
 //! Strings that nobody may write and some do.
+#![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -48,7 +48,9 @@ impl Doubt {
         let free: Vec<_> = of.iter().filter(|slot| !slot.waits_for_us()).map(Arc::clone).collect();
         let is_harmless = |slot: &Arc<Slot>| slot.subject().is_some_and(|own| own.is_harmless);
         if !free.is_empty() && free.iter().all(is_harmless) {
-            free.iter().for_each(|slot| slot.moves());
+            for slot in &free {
+                slot.moves();
+            }
             return Self { of: free, are_moved: true };
         }
         Self { of, are_moved: false }

@@ -88,7 +88,7 @@ impl Calls {
         match said(&mut fields) {
             refused @ End::Refused(_) => {
                 let (id, slot) = self.table().take_of(stream)?;
-                self.ended(id, &slot, refused)
+                Self::ended(id, &slot, refused)
             }
             End::Result(_) | End::Odd(_) => self.strayed(stream),
         }
@@ -121,11 +121,11 @@ impl Calls {
             }
         };
         drop(table);
-        self.ended(id, &slot, End::Odd(why))
+        Self::ended(id, &slot, End::Odd(why))
     }
 
     /// Ends a request with what came of it.
-    fn ended(&self, id: RequestId, slot: &Slot, end: End) -> Option<ServerJsonRpcMessage> {
+    fn ended(id: RequestId, slot: &Slot, end: End) -> Option<ServerJsonRpcMessage> {
         if slot.is_direct() {
             slot.end(end);
             return None;
@@ -173,13 +173,13 @@ impl Calls {
             // cost it a handshake.
             return is_late.then(|| ServerJsonRpcMessage::response(ServerResult::empty(()), id));
         };
-        self.ended(id, &slot, said)
+        Self::ended(id, &slot, said)
     }
 
     /// The answer to another request came where only that of this one may.
     fn strayed(&self, stream: &Arc<Slot>) -> Option<ServerJsonRpcMessage> {
         let (id, slot) = self.table().take_of(stream)?;
-        self.ended(id, &slot, End::Odd(STRAYED))
+        Self::ended(id, &slot, End::Odd(STRAYED))
     }
 
     /// The answer to a request that the SDK made by itself.

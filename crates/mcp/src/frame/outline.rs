@@ -13,6 +13,7 @@ const LONGEST: usize = 256;
 
 /// What was seen of a message so far.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one thing that was seen")]
 pub(crate) struct Outline {
     depth: usize,
     in_string: bool,

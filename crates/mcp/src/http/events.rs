@@ -109,7 +109,9 @@ impl Reader {
                 self.calls.spoiled(why, &outline, slot.as_ref()).into_iter().collect()
             }
         };
-        heard.iter().for_each(|heard| self.tell(written(heard)));
+        for heard in &heard {
+            self.tell(written(heard));
+        }
     }
 
     fn tell(&mut self, data: Option<String>) {

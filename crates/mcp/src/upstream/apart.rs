@@ -244,13 +244,8 @@ impl Upstream {
             match self.try_place(need) {
                 Ok(place) => return Ok(place),
                 Err(NoPlace::Soon(then)) => until = then,
-                Err(NoPlace::Stands) => {
-                    if let Some(place) = self.new_place(need) {
-                        return Ok(place);
-                    }
-                }
                 Err(NoPlace::Taken) if began.elapsed() < GRACE => until = began + GRACE,
-                Err(NoPlace::Taken) => {
+                Err(NoPlace::Stands | NoPlace::Taken) => {
                     if let Some(place) = self.new_place(need) {
                         return Ok(place);
                     }
@@ -284,9 +279,9 @@ impl Upstream {
             return None;
         }
         if lanes.beside.len() < MOST_APART + usize::from(may_share) {
-            let (stop, lines) = (self.stop.child_token(), self.news.lines());
+            let (stop, logs) = (self.stop.child_token(), self.news.lines());
             let opener = Arc::clone(&self.opener);
-            let upstream = Self::new(opener, stop, lines, Role::Apart);
+            let upstream = Self::new(opener, stop, logs, Role::Apart);
             *upstream.level() = *self.level();
             let mut taken = Taken::default();
             taken.take(need, now);

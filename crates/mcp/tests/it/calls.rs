@@ -104,7 +104,7 @@ async fn lines_are_bounded_and_a_long_one_costs_its_call_alone() {
 async fn what_cannot_be_read_is_told_at_once_beside_other_calls_with_its_own_cause() {
     for (era, id) in [("legacy", "first"), ("modern", "last"), ("legacy", "none")] {
         let mut settings = settings(&[era]);
-        settings.timeouts.call = Duration::from_secs(60);
+        settings.timeouts.call = Duration::from_mins(1);
         let crib = crib(&source(settings)).await;
         let deep = |raw: &str| match id {
             "first" => json!({ "raw": raw }),

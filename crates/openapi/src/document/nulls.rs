@@ -42,7 +42,9 @@ fn walk(value: &mut Value, holds: Holds, flags: &mut Flags) {
         Value::Array(items) if holds != Holds::Data => {
             let holds = holds.listed();
             items.retain(|item| !item.is_null());
-            items.iter_mut().for_each(|item| walk(item, holds, flags));
+            for item in items {
+                walk(item, holds, flags);
+            }
         }
         Value::Null
         | Value::Bool(_)

@@ -82,15 +82,15 @@ impl<'l> Finder<'l> {
         ];
         for (folder, schemas) in places {
             for (name, schema) in schemas.into_iter().flat_map(Site::members) {
-                self.look_at((document, format!("{folder}{}", escaped(name))), schema);
+                self.look_at(&(document, format!("{folder}{}", escaped(name))), schema);
             }
         }
         if let Some(schema) = own {
-            self.look_at((document, String::new()), schema);
+            self.look_at(&(document, String::new()), schema);
         }
     }
 
-    fn look_at(&mut self, at: Key, schema: Site<'l>) {
+    fn look_at(&mut self, at: &Key, schema: Site<'l>) {
         self.library.step(1);
         if let Some(target) = named(self.library, schema) {
             self.names.entry(target).or_insert_with(|| last_word(&at.1));
@@ -100,7 +100,7 @@ impl<'l> Finder<'l> {
         }
         for part in schema.get("allOf").into_iter().flat_map(Site::items).take(64) {
             let base = member(part.value, "$ref").and_then(|to| self.place(at.0, to));
-            if let Some(base) = base.filter(|base| *base != at) {
+            if let Some(base) = base.filter(|base| base != at) {
                 self.heirs.entry(base).or_default().push(at.clone());
             }
         }
@@ -219,9 +219,10 @@ pub(super) fn named(library: &Library, site: Site<'_>) -> Option<Key> {
 
 /// The property that tells subtypes apart, and what its values mean: Swagger 2 has the name alone.
 fn discriminator(schema: &Value) -> Option<(&str, Option<&Value>)> {
-    match schema.get("discriminator")? {
-        Value::String(property) => Some((property, None)),
-        named => Some((member(named, "propertyName")?, named.get("mapping"))),
+    let said = schema.get("discriminator")?;
+    match said.as_str() {
+        Some(property) => Some((property, None)),
+        None => Some((member(said, "propertyName")?, said.get("mapping"))),
     }
 }
 

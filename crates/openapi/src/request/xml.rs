@@ -102,7 +102,7 @@ impl<'x> Writer<'x> {
                 self.close(&tag, known);
             }
             Value::Object(members) => self.object(name, node, members)?,
-            value => {
+            Value::Bool(_) | Value::Number(_) | Value::String(_) => {
                 let tag = self.open(name, node, &[])?;
                 let text = escaped(name, &plain(value), Written::Text)?;
                 self.out.push_str(&text);
@@ -204,9 +204,9 @@ fn listed(value: &Value) -> &[Value] {
 
 /// A list in an attribute is one of words, as XML Schema has it.
 fn joined(value: &Value) -> String {
-    match value {
-        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(" "),
-        value => plain(value),
+    match value.as_array() {
+        Some(items) => items.iter().map(plain).collect::<Vec<_>>().join(" "),
+        None => plain(value),
     }
 }
 

@@ -108,9 +108,13 @@ impl Shown {
         let listed = self.catalog.tools().iter().map(|tool| &*tool.spec);
         let kept_out = self.catalog.quarantined().iter();
         let kept_out = kept_out
-            .filter(|tool| match tool.reason {
-                Quarantine::NameTaken { .. } | Quarantine::Unusable { .. } => false,
-                _ => tool.reason.is_for_acceptance() || old.is_some_and(|old| old.has(&tool.spec)),
+            .filter(|tool| {
+                let is_elsewhere = matches!(
+                    tool.reason,
+                    Quarantine::NameTaken { .. } | Quarantine::Unusable { .. }
+                );
+                let is_accepted = || old.is_some_and(|old| old.has(&tool.spec));
+                !is_elsewhere && (tool.reason.is_for_acceptance() || is_accepted())
             })
             .map(|tool| &*tool.spec);
         let mut names = BTreeSet::new();

@@ -98,9 +98,10 @@ impl Guard {
             // Large, since it may ask the issuer.
             Box::pin(access.token(token, resource)).await.map(Arc::new)
         } else {
-            self.owner(token).ok_or_else(|| match self.is_partial.load(Ordering::Relaxed) {
-                true => Refusal::Unavailable,
-                false => Refusal::Rejected("it is none of this server"),
+            self.owner(token).ok_or_else(|| {
+                let may_be_unread = self.is_partial.load(Ordering::Relaxed);
+                let unknown = Refusal::Rejected("it is none of this server");
+                if may_be_unread { Refusal::Unavailable } else { unknown }
             })
         };
         match caller {

@@ -136,6 +136,7 @@ fn what_has_no_plain_intent_is_refused_with_the_cure() {
 }
 
 /// A number as it is written, which is not how `json!` writes it.
+#[expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 fn written(number: &str) -> Value {
     serde_json::from_str(number).unwrap()
 }

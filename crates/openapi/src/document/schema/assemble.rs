@@ -160,19 +160,19 @@ fn shrink(shelf: &mut Shelf<'_>, argument: &mut Argument, about: &str) {
 
 impl Room {
     /// The room of one tool when so many bytes went to others.
-    fn of(self, shelf: &Shelf<'_>) -> Self {
-        if shelf.spent > shelf.most { Self { bytes: LITTLE, ..self } } else { self }
+    fn of(self, taken: &Shelf<'_>) -> Self {
+        if taken.spent > taken.most { Self { bytes: LITTLE, ..self } } else { self }
     }
 
     fn after(self, arguments: &[Argument]) -> Option<Self> {
-        let named = |room: Self, argument: &Argument| {
+        let without = |room: Self, argument: &Argument| {
             // Each definition that it refers to takes a stub at least.
             let refs = argument.part.refs.len();
             let bytes = room.bytes.checked_sub(2 * argument.name.len() + 8 + refs * STUB_BYTES)?;
             let subschemas = room.subschemas.checked_sub(refs)?;
             Self { bytes, subschemas, ..room }.less(&argument.part)
         };
-        arguments.iter().try_fold(self, named)
+        arguments.iter().try_fold(self, without)
     }
 
     fn less(self, part: &Part) -> Option<Self> {

@@ -92,10 +92,7 @@ impl Converter {
         }
         // What is merged in gives way to what stands there, and the later to the earlier.
         for merged in merged {
-            let all = match merged {
-                Value::Array(maps) => maps,
-                one => vec![one],
-            };
+            let all = if let Value::Array(maps) = merged { maps } else { vec![merged] };
             for (key, value) in all.into_iter().filter_map(members_of).flatten() {
                 out.entry(key).or_insert(value);
             }
@@ -118,10 +115,9 @@ impl Converter {
         }
         let resolved = scalar::resolved(&scalar.text);
         match (resolved, reading) {
-            (None, _) => written(),
             // Nothing is nothing, wherever it stands.
             (Some(Value::Null), Reading::Text) => Value::Null,
-            (Some(_), Reading::Text) => written(),
+            (None, _) | (Some(_), Reading::Text) => written(),
             (Some(Value::Number(_)), Reading::Faithful) if !scalar::is_usual(&scalar.text) => {
                 written()
             }
@@ -164,14 +160,12 @@ fn is_maps(node: &Node<'_>) -> bool {
 
 /// Whether the schema that these are the keywords of is one of text.
 fn is_text(members: &[(Scalar<'_>, Node<'_>)]) -> bool {
-    let typed = members.iter().find(|(key, _)| key.text == "type");
-    let is_word = |node: &Node<'_>, words: &[&str]| matches!(node.plain(), Node::Scalar(word) if words.contains(&word.text.as_ref()));
-    typed.is_some_and(|(_, node)| match node.plain() {
-        Node::List(types) => {
-            types.iter().any(|it| is_word(it, &["string"]))
-                && types.iter().all(|it| is_word(it, &["string", "null"]))
-        }
-        node => is_word(node, &["string"]),
+    let kind = members.iter().find(|(key, _)| key.text == "type");
+    let is_word = |node: &Node<'_>, allowed: &[&str]| matches!(node.plain(), Node::Scalar(said) if allowed.contains(&said.text.as_ref()));
+    kind.is_some_and(|(_, node)| {
+        let Node::List(types) = node.plain() else { return is_word(node, &["string"]) };
+        types.iter().any(|it| is_word(it, &["string"]))
+            && types.iter().all(|it| is_word(it, &["string", "null"]))
     })
 }
 

@@ -116,7 +116,7 @@ impl Entry {
         }
         match read(path) {
             Ok(token) => *self = Self { stamp: now.settled(), token: Ok(token) },
-            Err(error) if error.chain().any(|cause| is_scarce_cause(cause)) => {
+            Err(error) if error.chain().any(is_scarce_cause) => {
                 *is_partial = true;
                 self.stamp = None;
                 // One that was read before is good until it can be read again.

@@ -175,7 +175,9 @@ fn work_of(asked: &Asked, body: CallsBody) -> Result<Work, Problem> {
         let detail = format!("one request has {MOST_CALLS} calls at the most");
         return Err(Problem::new(Kind::InvalidBody, detail));
     }
-    calls.iter_mut().for_each(|call| call.anew = body.again);
+    for call in &mut calls {
+        call.anew = body.again;
+    }
     let house = &asked.house;
     let cancel = tokio_util::sync::CancellationToken::new();
     let listing = house.running.list(&asked.caller, &calls, cancel.clone());

@@ -157,10 +157,10 @@ fn what_its_own_caller_gave_up_is_made_again_by_who_says_so() {
         };
         assert!(eventually(|| state() == "outcome_unknown"), "{door:?}: {}", state());
         upstream.oracle.let_go(nonce);
-        let held = door.call(&serving, &wanted);
-        assert_eq!(held.status, "duplicate_of_unknown", "{held:?}");
+        let refused = door.call(&serving, &wanted);
+        assert_eq!(refused.status, "duplicate_of_unknown", "{refused:?}");
         let ways = ["`\"toolcrib/again\": true`", "`\"again\": true`", "a new idempotency key"];
-        assert!(ways.iter().all(|way| held.text.contains(way)), "{held:?}");
+        assert!(ways.iter().all(|way| refused.text.contains(way)), "{refused:?}");
         // The record knows it after a restart too.
         if door == Door::Mcp {
             serving = killed(serving);
@@ -169,8 +169,8 @@ fn what_its_own_caller_gave_up_is_made_again_by_who_says_so() {
         let head = door.head(&serving, &serving.token, &wanted);
         let done = door.told(&serving.send(&head, &again));
         assert_eq!((done.error, upstream.oracle.count(nonce)), (false, 2), "{done:?}");
-        let held = door.call(&serving, &wanted);
-        assert_eq!(held.status, "duplicate_of_unknown", "{held:?}");
+        let refused = door.call(&serving, &wanted);
+        assert_eq!(refused.status, "duplicate_of_unknown", "{refused:?}");
         let keyed = door.call(&serving, &act("web__act", "late", nonce).under("another"));
         assert_eq!((keyed.error, upstream.oracle.count(nonce)), (false, 3), "{keyed:?}");
     }
@@ -184,9 +184,9 @@ fn what_went_wrong_by_itself_is_held_back_whatever_its_caller_says() {
         let wanted = act("web__act", "reset", nonce);
         assert_eq!(door.call(&serving, &wanted).status, "outcome_unknown");
         let (head, body) = (door.head(&serving, &serving.token, &wanted), door.body(&wanted));
-        let held = door.told(&serving.send(&head, &meant_again(door, &body)));
-        assert_eq!(held.status, "duplicate_of_unknown", "{held:?}");
-        assert!(!held.text.contains("toolcrib/again"), "{held:?}");
+        let refused = door.told(&serving.send(&head, &meant_again(door, &body)));
+        assert_eq!(refused.status, "duplicate_of_unknown", "{refused:?}");
+        assert!(!refused.text.contains("toolcrib/again"), "{refused:?}");
         assert_eq!(upstream.oracle.count(nonce), 1);
     }
 }

@@ -7,8 +7,11 @@ use crate::process::Folder;
 const KEY: &str = "[[server.key]]\nid = \"ops\"\nscopes = [\"tools\"]\n\
                    sha256 = \"0000000000000000000000000000000000000000000000000000000000000000\"\n";
 
+/// Files beside a configuration, with their texts.
+type Files = Vec<(&'static str, &'static str)>;
+
 /// Files that are refused, and what stands beside them.
-fn broken() -> Vec<(&'static str, String, Vec<(&'static str, &'static str)>)> {
+fn broken() -> Vec<(&'static str, String, Files)> {
     let open = "[server]\nlisten = \"0.0.0.0:0\"\n";
     let named = "[server]\nlisten = \"0.0.0.0:0\"\nbehind_proxy = [\"10.0.0.5\"]\n";
     let tls = "[server]\ntls = { certificate = \"chain.pem\", key = \"key.pem\" }\n";

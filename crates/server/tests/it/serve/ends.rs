@@ -1,5 +1,6 @@
 //! Whoever ends a call ends it at the server behind us too, whichever way both are spoken to.
 
+use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
@@ -59,11 +60,13 @@ impl Behind {
                     _ => format!("mcp = {{ url = \"{url}/mcp\" }}"),
                 }
             };
-            sources.push_str(&format!("[[source]]\nid = \"{kind}\"\n{way}\n"));
+            writeln!(sources, "[[source]]\nid = \"{kind}\"\n{way}").unwrap();
         }
         folder.write("crib.toml", &sources);
         let serving = Serving::start_in(folder, &[]);
-        KINDS.iter().for_each(|kind| serving.hears(&format!("`{kind}`: 1 tools")));
+        for kind in KINDS {
+            serving.hears(&format!("`{kind}`: 1 tools"));
+        }
         Self { serving, servers }
     }
 

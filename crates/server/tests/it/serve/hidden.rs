@@ -69,7 +69,8 @@ fn a_tool_says_to_people_what_it_says_to_models() {
     assert_eq!(sources["sources"][0]["unhidden"], json!(["up__veiled"]));
     let kept_out = sources["quarantined"].as_array().unwrap();
     let kept_out: Vec<_> = kept_out.iter().map(|tool| tool["tool"].clone()).collect();
-    assert_eq!(kept_out, ["up__veiled_value"]);
+    // The other has no name that could be told.
+    assert_eq!(kept_out, ["up__veiled_value", "number_5"]);
     serving.hears("hides characters that nobody sees in the texts of `up__veiled`");
     assert!(get("/v1/tools/up__veiled_value").status == 404);
 }

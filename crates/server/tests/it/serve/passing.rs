@@ -172,7 +172,7 @@ const WRITTEN: &[&str] = &[
     r#"{"size":5,"unknown":1}"#,
     r#"{"size":null}"#,
     r#"{"Size":5}"#,
-    r#"{}"#,
+    "{}",
 ];
 
 #[test]

@@ -120,7 +120,7 @@ fn over_rest_a_question_is_a_ticket_and_its_answer_ends_the_one_call() {
         let answer = invite(&serving, &serving.token, source);
         let response = &answer["responses"][0];
         assert_eq!((&response["outcome"], &answer["turn"]), (&json!("pending"), &json!("waiting")));
-        assert_eq!(response["question"]["message"], "Who comes?", "{answer}");
+        assert_eq!(response["question"]["message"], "Who\\u{200b} comes?", "{answer}");
         let ticket = ticket(&answer);
         let path = format!("/v1/tickets/{ticket}");
         let shown = serving.ask("GET", &path, "").json();
@@ -223,7 +223,7 @@ fn a_client_of_either_revision_without_forms_is_told_of_a_ticket() {
             let open = serving.ask("GET", "/v1/tickets", "").json();
             let ticket = open["tickets"][0]["ticket"].as_str().unwrap().to_owned();
             assert!(told.contains("Waiting for an answer of the user"), "{told}");
-            assert!(told.contains(&ticket) && told.contains("Who comes?"), "{told}");
+            assert!(told.contains(&ticket) && told.contains(r"Who\\u{200b} comes?"), "{told}");
             let done = decide(&serving, &ticket, &bob()).json();
             assert!(done["response"]["text"].as_str().unwrap().contains("Bob"), "{done}");
         }
@@ -287,7 +287,7 @@ fn a_person_answers_by_a_command_what_a_client_at_a_pipe_cannot_be_asked() {
         assert_eq!(invite(source)["result"], told["result"], "it runs nothing a second time");
         let listed = toolcrib(&folder, &["tickets"]).out;
         for words in [
-            &format!("`{source}` asks \"Who comes?\""),
+            &format!("`{source}` asks \"Who\\u{{200b}} comes?\""),
             "- name: string; Name",
             "- meal: string; may be left out; one of fish, soup",
             "- guests: integer; may be left out; usually 1",
