@@ -64,11 +64,6 @@ fn answered(serving: &Serving, path: &str, lines: &[&str], body: &[u8]) -> Answe
     serving.raw(&[head.as_bytes(), body].concat())
 }
 
-/// That of no JSON, or of no request.
-fn code_of(id: &str) -> i32 {
-    if id == "1e400" { -32700 } else { -32600 }
-}
-
 fn utf16(text: &str) -> Vec<u8> {
     [0xff, 0xfe].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect()
 }
@@ -84,7 +79,6 @@ fn broken(good: &str) -> Vec<(&'static str, Vec<u8>)> {
         ("sixteen bits a letter", utf16(good)),
         ("a byte that is no text", [b"{\"x\":\"\xff\",", inside.as_bytes()].concat()),
         ("half a pair", format!(r#"{{"x":"\ud800",{inside}"#).into()),
-        ("a number beyond all", format!(r#"{{"x":1e400,{inside}"#).into()),
         ("a comment", format!("/* */{good}").into()),
         ("single quotes", good.replace('"', "'").into()),
         ("nothing", Vec::new()),
@@ -191,7 +185,7 @@ fn a_head_that_says_something_else_than_its_body_is_refused() {
     for id in NO_IDS {
         let refused = answered(&serving, "/mcp", &right, body(id, "tools/call").as_bytes());
         assert_eq!(refused.status, 400, "{id}: {refused:?}");
-        assert_eq!(refused.json()["error"]["code"], code_of(id), "{id}: {refused:?}");
+        assert_eq!(refused.json()["error"]["code"], -32600, "{id}: {refused:?}");
     }
     for method in ["TOOLS/CALL", "tools/call ", "tools\\u002fcall\\u0000", ""] {
         let status = send(&serving, "/mcp", &right, body("1", method).as_bytes());
@@ -227,7 +221,7 @@ fn no_line_at_a_pipe_is_read_that_could_be_read_otherwise() {
         let code = &refused["error"]["code"];
         assert!([-32700, -32600].contains(&code.as_i64().unwrap()), "{what}: {refused}");
         if NO_IDS.contains(&what) {
-            assert_eq!((code, &refused["id"]), (&json!(code_of(what)), &Value::Null), "{refused}");
+            assert_eq!((code, &refused["id"]), (&json!(-32600), &Value::Null), "{refused}");
         }
         // It was answered once, and cost itself alone.
         let next: Value = serde_json::from_str(&pipe.ask(&ping.to_string())).unwrap();
