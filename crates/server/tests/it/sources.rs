@@ -256,7 +256,8 @@ fn what_the_file_says_of_tools_that_are_not_there_is_told() {
 
 #[test]
 fn a_tool_that_cannot_be_used_is_told_with_its_reason_and_counted_as_it_is() {
-    let schema = r#""inputSchema": {"type": "object", "properties": {"x": {"$ref": "#/$defs/gone"}}}}]}"#;
+    let schema =
+        r##""inputSchema": {"type": "object", "properties": {"x": {"$ref": "#/$defs/gone"}}}}]}"##;
     let list = format!("                            {{\"name\": \"bad\", {schema}");
     let server = SERVER.replace(
         r#""inputSchema": {"type": "object", "properties": {"who": {"type": "string"}}}}]}"#,
