@@ -5,8 +5,7 @@ use std::time::Duration;
 use crate::ledger::{LONGEST_KEY, ResultHandle};
 use crate::name::{SourceId, ToolName, shown};
 use crate::outcome::Pending;
-use crate::plan::{Beside, Plan};
-use crate::ticket::TicketId;
+use crate::ticket::id::TicketId;
 
 pub(crate) fn denied(reason: &str) -> String {
     format!(
@@ -141,8 +140,13 @@ fn list(names: &[&ToolName]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-pub(crate) fn not_loaded(name: &ToolName, beside: &Beside) -> String {
-    match (&beside.finder, &beside.relay) {
+/// `finder` and `relay`: the tools that find others and pass calls on to them.
+pub(crate) fn not_loaded(
+    name: &ToolName,
+    finder: Option<&ToolName>,
+    relay: Option<&ToolName>,
+) -> String {
+    match (finder, relay) {
         (Some(finder), Some(relay)) => format!(
             "`{name}` is not loaded, so it cannot be called directly: call `{relay}` with \
              `name`: \"{name}\" and its arguments as `parameters`; `{finder}` tells which those are"
@@ -152,21 +156,20 @@ pub(crate) fn not_loaded(name: &ToolName, beside: &Beside) -> String {
 }
 
 /// How the tool that passes calls on is called.
-pub(crate) fn relay_signature(plan: &Plan) -> String {
-    let relay = plan.beside().relay.as_ref().map_or("invoke_tool", ToolName::as_str);
+pub(crate) fn relay_signature(relay: Option<&ToolName>) -> String {
+    let relay = relay.map_or("invoke_tool", ToolName::as_str);
     format!("{relay}(name: string, parameters: object)")
 }
 
-pub(crate) fn relay_names_nothing(plan: &Plan) -> String {
-    let finder = plan.beside().finder.as_ref();
+pub(crate) fn relay_names_nothing(relay: Option<&ToolName>, finder: Option<&ToolName>) -> String {
     let cure = finder.map_or_else(String::new, |name| format!("; `{name}` finds tools"));
-    format!("`name` must be the name of the tool to call: {}{cure}", relay_signature(plan))
+    format!("`name` must be the name of the tool to call: {}{cure}", relay_signature(relay))
 }
 
-pub(crate) fn relay_names_itself(plan: &Plan) -> String {
+pub(crate) fn relay_names_itself(relay: Option<&ToolName>) -> String {
     format!(
         "a tool cannot be called through itself: write the tool that you mean as `name`: {}",
-        relay_signature(plan)
+        relay_signature(relay)
     )
 }
 

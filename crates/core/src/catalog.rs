@@ -1,18 +1,21 @@
 //! The published snapshot of all sources: immutable, indexed, swapped whole.
 
+mod listed;
+pub(crate) mod quarantine;
+
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
 
 use foldhash::fast::RandomState;
-use serde::Serialize;
-use serde_json::Value;
-use toolcrib_json::schema::{self, Schema};
+use toolcrib_json::schema::{self};
 
+pub use self::listed::Listed;
+use self::listed::try_to_compile;
+pub use self::quarantine::{Quarantine, Quarantined};
 use crate::fingerprint::Fingerprint;
 use crate::memo::Memo;
 use crate::name::{LONGEST_NAME, SourceId, ToolName};
-use crate::plan::Again;
 use crate::spec::ToolSpec;
 use crate::tool::Tool;
 use crate::toolset::{Aside, Shelved, Toolset, owner};
@@ -31,77 +34,10 @@ pub struct Catalog {
     loaded: usize,
     /// What others computed of the tools of the sources; it goes along where one is added.
     memo: Arc<Memo>,
-    /// What was decided for those who come again.
-    again: Again,
+    /// What others computed of this snapshot alone.
+    own: Memo,
     /// Sources that had not had their first chance when it was put together.
     starting: Box<[SourceId]>,
-}
-
-/// A tool of the catalog with all that is computed once.
-#[derive(Clone)]
-pub struct Listed {
-    pub spec: Arc<ToolSpec>,
-    pub tool: Arc<dyn Tool>,
-    /// Most tools of a large catalog are never called, and a compiled schema is larger than the
-    /// rest of its tool.
-    compiled: OnceLock<Option<Schema>>,
-    pub fingerprint: Fingerprint,
-    /// From the last good list of a source that does not answer now.
-    pub stale: bool,
-    /// What its schema may cost.
-    within: Arc<schema::Bounds>,
-}
-
-impl Listed {
-    /// A tool that stands in no catalog. `None`: its schema cannot be used.
-    pub fn alone(tool: Arc<dyn Tool>) -> Option<Self> {
-        let spec = tool.shared_spec();
-        let within = Arc::default();
-        try_to_compile(&spec.input.value(), &within).ok()?;
-        let fingerprint = spec.fingerprint();
-        Some(Self { spec, tool, compiled: OnceLock::new(), fingerprint, stale: false, within })
-    }
-
-    /// The schema of the arguments, compiled when it is first asked for. It is there: whether it
-    /// compiles was tried before the tool was listed.
-    pub fn schema(&self) -> Option<&Schema> {
-        let compile = || Schema::compile_within(&self.spec.input.value(), &self.within).ok();
-        self.compiled.get_or_init(compile).as_ref()
-    }
-}
-
-/// A tool that no plan shows, and why.
-#[derive(Debug, Clone)]
-pub struct Quarantined {
-    pub spec: Arc<ToolSpec>,
-    pub fingerprint: Fingerprint,
-    pub reason: Quarantine,
-}
-
-/// Why a tool is kept out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
-#[serde(tag = "quarantine", rename_all = "snake_case")]
-pub enum Quarantine {
-    #[error("its name is taken by a tool of `{owner}`: prefix or rename one of them")]
-    NameTaken { owner: String },
-    #[error("its schema cannot be used: {problem}")]
-    BadSchema { problem: String },
-    #[error(
-        "it is not the tool that was accepted (pinned {}, now {}): look at what changed and accept it",
-        .pinned.short(), .now.short()
-    )]
-    Changed { pinned: Fingerprint, now: Fingerprint },
-    #[error("it is not among the accepted tools: accept it to use it")]
-    NotPinned,
-    #[error("whether it is accepted could not be found out: the judge of new tools broke over it")]
-    NotJudged,
-    #[error("there are {most} tools already: take sources out, or pick tools with `include`")]
-    TooMany { most: usize },
-    #[error("its name is longer than {most} characters: rename it")]
-    LongName { most: usize },
-    /// As its source, or whoever names the source, says.
-    #[error("{problem}")]
-    Unusable { problem: String },
 }
 
 /// Tools of one source that are told of although it could not take them.
@@ -114,21 +50,6 @@ impl Aside {
             Arc::make_mut(&mut spec).origin.source = source.clone();
         }
         Quarantined { fingerprint: spec.fingerprint(), spec, reason: self.reason.clone() }
-    }
-}
-
-impl Quarantine {
-    /// Whether the tool is there once it is accepted: no other reason keeps it out.
-    pub fn is_for_acceptance(&self) -> bool {
-        match self {
-            Self::Changed { .. } | Self::NotPinned => true,
-            Self::NameTaken { .. }
-            | Self::BadSchema { .. }
-            | Self::NotJudged
-            | Self::TooMany { .. }
-            | Self::LongName { .. }
-            | Self::Unusable { .. } => false,
-        }
     }
 }
 
@@ -193,7 +114,7 @@ impl Catalog {
             reserved: self.reserved.clone(),
             loaded: self.loaded,
             memo: Arc::clone(&self.memo),
-            again: Again::default(),
+            own: Memo::default(),
             starting: self.starting.clone(),
         };
         let place = u32::try_from(catalog.tools.len()).ok()?;
@@ -208,8 +129,9 @@ impl Catalog {
         &self.starting
     }
 
-    pub(crate) fn again(&self) -> &Again {
-        &self.again
+    /// A value made once of this snapshot with all that was added to it.
+    pub(crate) fn own<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
+        self.own.get(T::default)
     }
 
     /// Whose a name is, also while its tool is kept out or waited for.
@@ -369,25 +291,4 @@ impl Assembly<'_> {
         }
         (catalog.tools.len() >= tools).then_some(Quarantine::TooMany { most: tools })
     }
-}
-
-/// Arguments are an object, in every API and every protocol.
-fn try_to_compile(input: &Value, within: &schema::Bounds) -> Result<(), Quarantine> {
-    let is_object = |kind: &Value| kind == "object";
-    let admits = |kind: &Value| {
-        kind.as_array().map_or_else(|| is_object(kind), |kinds| kinds.iter().any(is_object))
-    };
-    if let Some(kind) = input.get("type").filter(|kind| !admits(kind)) {
-        let problem = format!(
-            "its arguments are of type `{}`: take an object with a named field for each of them",
-            crate::name::shown(kind.as_str().unwrap_or("unknown"))
-        );
-        return Err(Quarantine::BadSchema { problem });
-    }
-    if let Some(shown) = crate::plain::hidden(input) {
-        let problem = format!("its `{shown}` holds characters that nobody sees");
-        return Err(Quarantine::BadSchema { problem });
-    }
-    let compiled = Schema::compile_within(input, within).map(|_| ());
-    compiled.map_err(|error| Quarantine::BadSchema { problem: error.to_string() })
 }

@@ -1,5 +1,6 @@
 //! What a running call may know and do.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -7,16 +8,17 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::BoxFuture;
-use crate::batch::Asker;
 use crate::call::CallKey;
 use crate::caller::Caller;
-use crate::errand::Errand;
-use crate::host::{Ask, Host, LogEntry, LogLevel, Question, Unanswered, Unheard};
-use crate::library::{Fields, Refusal};
+use crate::errand::{Errand, OfCall};
+use crate::fields::Fields;
+use crate::host::{
+    Ask, AskPerson, Host, LogEntry, LogLevel, Progress, Question, Unanswered, Unheard,
+};
 use crate::name::SourceId;
 use crate::outcome::{ErrorKind, ToolError};
-use crate::plan::Plan;
 use crate::redact::Mask;
+use crate::refusal::Refusal;
 use crate::trace::{Trace, TraceState};
 use crate::witness::Witness;
 
@@ -33,24 +35,16 @@ pub struct CallContext {
     /// What becomes of a form that the host cannot put to anybody.
     pub(crate) unheard: Unheard,
     /// Asks a person whom the host cannot ask.
-    pub(crate) asker: Option<Arc<Asker>>,
+    pub(crate) asker: Option<Arc<dyn AskPerson>>,
     pub(crate) witness: Option<Arc<dyn Witness>>,
     pub(crate) trace: Option<Trace>,
     pub(crate) trace_state: Option<TraceState>,
     /// Where the tool comes from; `None`: nobody records what is asked of others for the call.
     pub(crate) recorded: Option<SourceId>,
-    /// Of tools that stand beside the catalog.
-    pub(crate) plan: Option<Plan>,
+    /// What the gate hands to tools that stand beside the catalog.
+    pub(crate) extension: Option<Arc<dyn Any + Send + Sync>>,
     /// Takes out of what the call says the secrets of its source.
     pub(crate) mask: Option<Mask>,
-}
-
-/// How far a call is.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Progress {
-    pub done: f64,
-    pub total: Option<f64>,
-    pub message: Option<String>,
 }
 
 impl CallContext {
@@ -58,10 +52,9 @@ impl CallContext {
         &self.caller
     }
 
-    /// The plan under which the call came: for tools that stand beside the catalog and tell of
-    /// those in it. `None` for all others.
-    pub fn plan(&self) -> Option<&Plan> {
-        self.plan.as_ref()
+    /// What the gate handed to a tool that stands beside the catalog; see `Plan::of_call`.
+    pub(crate) fn extension<T: 'static>(&self) -> Option<&T> {
+        self.extension.as_deref()?.downcast_ref()
     }
 
     /// Our own name for the call; the model's id is not unique.
@@ -112,7 +105,22 @@ impl CallContext {
     /// Begins a request to somebody else, who does a part of the call. `name`: what is asked for,
     /// without anything that an argument says (`tools/call look`, `GET /pets/{id}`).
     pub fn errand(&self, name: impl FnOnce() -> String) -> Errand {
-        Errand::begin(self, name)
+        let trace = self.trace();
+        let (Some(source), Some(witness), Some(of_call)) = (&self.recorded, &self.witness, trace)
+        else {
+            return Errand::untold(trace);
+        };
+        Errand::begin(
+            Arc::clone(witness),
+            OfCall {
+                key: self.key,
+                source: source.clone(),
+                attempt: self.attempt,
+                deadline: self.deadline,
+            },
+            of_call.child(),
+            name(),
+        )
     }
 
     /// The same call, of which nobody hears these secrets while it runs; in place of any that were
@@ -219,7 +227,7 @@ impl CallContext {
         let host = self.host.as_ref().filter(|host| host.answers().contains(&ask.question));
         let answer: BoxFuture<'_, _> = match (host, &self.asker) {
             (Some(host), _) => host.ask(self.key, ask),
-            (None, Some(asker)) if ask.question == Question::Form => Box::pin(asker.ask(ask)),
+            (None, Some(asker)) if ask.question == Question::Form => Arc::clone(asker).ask(ask),
             (None, _) => return Err(Unanswered::Unable),
         };
         tokio::select! {

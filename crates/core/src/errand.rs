@@ -8,20 +8,14 @@ use std::borrow::Cow;
 use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Duration;
 
-use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::call::CallKey;
-use crate::context::CallContext;
 use crate::name::SourceId;
 use crate::outcome::ErrorKind;
 use crate::trace::Trace;
-use crate::witness::Witness;
-
-/// A name by the conventions of OpenTelemetry, and what it is of this errand.
-pub type Note = (&'static str, Value);
+use crate::witness::{Note, Returned, Witness};
 
 /// A request that is under way. Dropped before it [ended](Errand::ends), it was given up.
 ///
@@ -31,47 +25,16 @@ pub struct Errand {
     record: Option<Box<Record>>,
 }
 
-/// An errand that is over, as a witness sees it.
-#[derive(Clone, Copy)]
-pub struct Returned<'a> {
-    /// Of the call that it was for.
-    pub call: CallKey,
-    /// Where the tool of the call comes from.
-    pub source: &'a SourceId,
-    /// Which attempt of the call it belongs to; an attempt may need several.
-    pub attempt: u32,
-    /// What was asked for, of few different values: `tools/call look`, `GET /pets/{id}`.
-    pub name: &'a str,
-    pub notes: &'a [Note],
-    /// Why it came to nothing, in one word or a number of its protocol.
-    pub error: Option<&'a str>,
-    /// Its own place, which the other side was told; its parent is the call.
-    pub trace: Trace,
-    pub took: Duration,
-}
-
 impl Errand {
-    /// `name`: what is asked for, without anything that an argument says.
-    pub(crate) fn begin(context: &CallContext, name: impl FnOnce() -> String) -> Self {
-        let trace = context.trace();
-        let (Some(source), Some(witness), Some(of_call)) =
-            (&context.recorded, &context.witness, trace)
-        else {
-            return Self { trace, record: None };
-        };
-        let own = of_call.child();
-        let record = Record {
-            witness: Arc::clone(witness),
-            call: context.key,
-            source: source.clone(),
-            attempt: context.attempt,
-            deadline: context.deadline,
-            began: Instant::now(),
-            name: name(),
-            notes: Vec::new(),
-            trace: own,
-        };
-        Self { trace: Some(own), record: Some(Box::new(record)) }
+    /// One that nobody records.
+    pub(crate) fn untold(trace: Option<Trace>) -> Self {
+        Self { trace, record: None }
+    }
+
+    /// `trace`: its own place; `name`: what is asked for, without anything that an argument says.
+    pub(crate) fn begin(witness: Arc<dyn Witness>, of: OfCall, trace: Trace, name: String) -> Self {
+        let record = Record { witness, of, began: Instant::now(), name, notes: Vec::new(), trace };
+        Self { trace: Some(trace), record: Some(Box::new(record)) }
     }
 
     /// Where it stands in a trace, for the other side; `None`: nobody traces.
@@ -97,7 +60,7 @@ impl Errand {
 impl Drop for Errand {
     fn drop(&mut self) {
         let Some(record) = self.record.take() else { return };
-        let is_late = Instant::now() >= record.deadline;
+        let is_late = Instant::now() >= record.of.deadline;
         let kind = if is_late { ErrorKind::Timeout } else { ErrorKind::Cancelled };
         record.tell(Some(kind.as_str()));
     }
@@ -109,14 +72,19 @@ impl fmt::Debug for Errand {
     }
 }
 
+/// The call that it is for.
+pub(crate) struct OfCall {
+    pub(crate) key: CallKey,
+    pub(crate) source: SourceId,
+    pub(crate) attempt: u32,
+    /// When nobody listens to the call any more.
+    pub(crate) deadline: Instant,
+}
+
 /// An errand that somebody records.
 struct Record {
     witness: Arc<dyn Witness>,
-    call: CallKey,
-    source: SourceId,
-    attempt: u32,
-    /// When nobody listens to the call any more.
-    deadline: Instant,
+    of: OfCall,
     began: Instant,
     name: String,
     notes: Vec<Note>,
@@ -126,9 +94,9 @@ struct Record {
 impl Record {
     fn tell(&self, error: Option<&str>) {
         let returned = Returned {
-            call: self.call,
-            source: &self.source,
-            attempt: self.attempt,
+            call: self.of.key,
+            source: &self.of.source,
+            attempt: self.of.attempt,
             name: &self.name,
             notes: &self.notes,
             error,

@@ -7,7 +7,6 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::canonical;
-use crate::spec::ToolSpec;
 
 /// SHA-256, written as 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -23,15 +22,6 @@ impl Fingerprint {
     /// The same of an object by its fields.
     pub(crate) fn of_fields(fields: &Map<String, Value>) -> Self {
         Self(Sha256::digest(canonical::text_of_fields(fields)).into())
-    }
-
-    pub(crate) fn of_spec(spec: &ToolSpec) -> Self {
-        let mut value = spec.to_json();
-        if let Value::Object(fields) = &mut value {
-            fields.remove("origin");
-            fields.remove("enabled");
-        }
-        Self::of(&value)
     }
 
     /// The first eight digits, for people.

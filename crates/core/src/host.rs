@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 
 use crate::BoxFuture;
 use crate::call::CallKey;
-use crate::context::Progress;
-use crate::library::Fields;
+use crate::fields::Fields;
 
 /// What a running call may tell its host and ask of it. A host hears of its own calls only.
 ///
@@ -49,6 +48,23 @@ pub trait Host: Send + Sync {
     fn ask(&self, _call: CallKey, _ask: Ask) -> BoxFuture<'_, Result<Value, Unanswered>> {
         Box::pin(std::future::ready(Err(Unanswered::Unable)))
     }
+}
+
+/// How far a call is.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Progress {
+    pub done: f64,
+    pub total: Option<f64>,
+    pub message: Option<String>,
+}
+
+/// Asks a person whom no host can ask.
+pub(crate) trait AskPerson: Send + Sync {
+    /// Which questions have somebody to answer them.
+    fn answers(&self) -> &[Question];
+
+    /// Puts a form to a person, and waits for the answer.
+    fn ask(self: Arc<Self>, ask: Ask) -> BoxFuture<'static, Result<Value, Unanswered>>;
 }
 
 /// What a tool may ask for while it runs.

@@ -1,11 +1,11 @@
 //! What must outlive a call: that it was planned, how it ended, what is parked, what was cut.
 
 mod attempt;
+mod ending;
 mod once;
 mod open;
 mod stands;
 
-use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,15 +13,16 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::BoxFuture;
+use crate::arguments::Arguments;
 use crate::call::CallKey;
 use crate::caller::Caller;
 use crate::content::Content;
 use crate::fingerprint::Fingerprint;
-use crate::outcome::ErrorKind;
+use crate::ledger_error::LedgerError;
 use crate::spec::ToolSpec;
 use crate::ticket::{Parked, TicketError, TicketId};
-use crate::tool::Arguments;
 pub use attempt::{Attempt, Doubtful, Finish};
+pub use ending::Ending;
 pub use once::{Begun, KeyEnd, LONGEST_KEY, OnceKey};
 pub use open::OpenTickets;
 pub use stands::Stands;
@@ -191,19 +192,6 @@ pub struct Planned<'a> {
     pub decider: Option<&'a Arc<Caller>>,
 }
 
-/// The truthful end of a planned call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "ending", content = "kind")]
-pub enum Ending {
-    Succeeded,
-    /// It ran and failed, or certainly had no effect.
-    Failed(ErrorKind),
-    /// It never started.
-    NotExecuted,
-    /// It was started, and nobody can say how it ended.
-    Unknown,
-}
-
 /// The name of a kept result.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -221,26 +209,3 @@ impl fmt::Display for ResultHandle {
         f.write_str(&self.0)
     }
 }
-
-/// The ledger cannot be written or read.
-#[derive(Debug, Clone, thiserror::Error)]
-#[error("the ledger does not answer")]
-pub struct LedgerError(#[source] Arc<dyn Error + Send + Sync>);
-
-impl LedgerError {
-    pub fn new(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self(Arc::from(cause.into()))
-    }
-
-    fn keyless() -> Self {
-        Self::new("this ledger keeps no keys")
-    }
-}
-
-impl PartialEq for LedgerError {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.to_string() == other.0.to_string()
-    }
-}
-
-impl Eq for LedgerError {}

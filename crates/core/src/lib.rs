@@ -11,6 +11,7 @@ use std::pin::Pin;
 
 pub mod advice;
 pub mod approval;
+mod arguments;
 mod batch;
 mod calendar;
 mod call;
@@ -21,9 +22,11 @@ mod content;
 mod context;
 mod effect;
 mod errand;
+mod fields;
 mod fingerprint;
 mod host;
 mod ledger;
+mod ledger_error;
 mod library;
 mod limits;
 mod memo;
@@ -36,10 +39,12 @@ mod plain;
 pub mod plan;
 mod policy;
 mod redact;
+mod refusal;
 mod response;
 mod run;
 mod secret;
 mod source;
+mod source_error;
 mod spec;
 mod ticket;
 mod tool;
@@ -48,23 +53,26 @@ mod trace;
 mod verify;
 mod witness;
 
+pub use arguments::Arguments;
 pub use batch::{Audience, BatchOptions, Executor, Missing, Redemption};
 pub use call::{Call, CallKey, RawArguments, Wire};
 pub use caller::Caller;
 pub use catalog::{Assembly, Catalog, CatalogBounds, Listed, Quarantine, Quarantined, Shelf};
 pub use content::{Content, Excerpt, IntoContent, Json, Part, Place, Reference};
-pub use context::{CallContext, Progress};
+pub use context::CallContext;
 pub use effect::{Effect, Hints};
-pub use errand::{Errand, Note, Returned};
+pub use errand::Errand;
+pub use fields::Fields;
 pub use fingerprint::Fingerprint;
-pub use host::{Ask, Host, LogEntry, LogLevel, Question, Unanswered, Unheard};
+pub use host::{Ask, Host, LogEntry, LogLevel, Progress, Question, Unanswered, Unheard};
 pub use ledger::{
-    Attempt, Begun, Doubtful, Ending, Finish, KeyEnd, LONGEST_KEY, Ledger, LedgerError, OnceKey,
-    OpenTickets, Planned, ResultHandle, Stands,
+    Attempt, Begun, Doubtful, Ending, Finish, KeyEnd, LONGEST_KEY, Ledger, OnceKey, OpenTickets,
+    Planned, ResultHandle, Stands,
 };
+pub use ledger_error::LedgerError;
 pub use library::{
-    About, Address, CodeLibrary, Fields, Following, Held, Holdings, Inquiry, KeptOut, Kind,
-    Library, Named, Offer, Refusal, Said, Stock, Stocked, Visitor,
+    About, Address, CodeLibrary, Following, Held, Holdings, Inquiry, KeptOut, Kind, Library, Named,
+    Offer, Said, Stock, Stocked, Visitor,
 };
 pub use limits::CribLimits;
 pub use name::{InvalidName, LONGEST_NAME, SourceId, ToolName};
@@ -76,17 +84,21 @@ pub use plan::{
 };
 pub use policy::{AllowAll, AskBeforeDestroying, Intent, Leave, Policy, Unlisted, Verdict};
 pub use redact::{Mask, Redactor, Secrets};
+pub use refusal::Refusal;
 pub use response::{Cited, Debug, Flag, Report, Response};
 pub use run::{Run, Turn};
 pub use secret::Secret;
-pub use source::{Source, SourceError};
+pub use source::Source;
+pub use source_error::SourceError;
 pub use spec::{Guidance, Limits, Origin, Say, ToolSpec, Traits, Validation};
 pub use ticket::{Decision, Parked, TicketBounds, TicketError, TicketId};
-pub use tool::{Arguments, Tool, brief, raw_tool, tool, tool_with};
+pub use tool::{Tool, brief, raw_tool, tool, tool_with};
 pub use toolset::{Aside, Conflict, NotRenamed, Shelved, Toolset};
 pub use trace::{Trace, TraceState};
 pub use verify::Verify;
-pub use witness::{Decided, Over, QuestionStage, Questioned, Ruling, Witness};
+pub use witness::{
+    Decided, Note, Over, QuestionStage, Questioned, Returned, Ruling, ToolIdentity, Witness,
+};
 
 /// A future that a trait object returns.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::content::Content;
-use crate::library::Refusal;
-use crate::ticket::TicketId;
+use crate::refusal::Refusal;
+use crate::ticket::id::TicketId;
 
 /// The end of a call.
 #[derive(Debug, Clone)]
@@ -181,6 +181,15 @@ impl ToolError {
             next = cause.source();
         }
         (!texts.is_empty()).then(|| texts.join(": "))
+    }
+}
+
+impl Refusal {
+    /// The same for whoever reads words.
+    pub fn into_error(self, kind: ErrorKind) -> ToolError {
+        let mut error = ToolError::new(kind, self.message.clone());
+        error.refusal = Some(Box::new(self));
+        error
     }
 }
 

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use serde_json::Value;
 use toolcrib_json::unseen::{exact, is_unseen, prose};
 
+use crate::fields::Fields;
 use crate::host::Ask;
-use crate::library::{Fields, Holdings};
+use crate::library::Holdings;
 use crate::name::shown;
 use crate::spec::{Guidance, ToolSpec};
 

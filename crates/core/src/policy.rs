@@ -5,12 +5,12 @@ use std::sync::{Arc, LazyLock};
 use serde::{Deserialize, Serialize};
 
 use crate::BoxFuture;
+use crate::arguments::Arguments;
 use crate::caller::Caller;
 use crate::effect::Effect;
 use crate::fingerprint::Fingerprint;
-use crate::library::Address;
+use crate::library::address::Address;
 use crate::spec::ToolSpec;
-use crate::tool::Arguments;
 
 /// What is to happen with a call. Of several, the strictest wins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

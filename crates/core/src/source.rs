@@ -1,10 +1,10 @@
 //! An owner of tools. What changes with time is a source.
 
-use std::error::Error;
 use std::sync::Arc;
 
 use crate::BoxFuture;
-use crate::library::Library;
+use crate::library::definition::Library;
+use crate::source_error::SourceError;
 use crate::tool::Tool;
 use crate::toolset::Toolset;
 
@@ -38,26 +38,6 @@ pub trait Source: Send + Sync {
     /// What it offers beside tools; asked once, when the source joins a crib.
     fn library(&self) -> Option<Arc<dyn Library>> {
         None
-    }
-}
-
-/// Why a source has no list to give: for the operator, with its causes.
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
-pub struct SourceError {
-    message: String,
-    #[source]
-    cause: Option<Box<dyn Error + Send + Sync>>,
-}
-
-impl SourceError {
-    pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), cause: None }
-    }
-
-    #[must_use]
-    pub fn because(self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self { cause: Some(cause.into()), ..self }
     }
 }
 

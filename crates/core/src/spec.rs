@@ -158,7 +158,12 @@ impl ToolSpec {
 
     /// SHA-256 of the canonical spec: every field but where it came from and the admin's switch.
     pub fn fingerprint(&self) -> Fingerprint {
-        Fingerprint::of_spec(self)
+        let mut value = self.to_json();
+        if let Value::Object(fields) = &mut value {
+            fields.remove("origin");
+            fields.remove("enabled");
+        }
+        Fingerprint::of(&value)
     }
 
     /// The spec as JSON, in the order of its fields.

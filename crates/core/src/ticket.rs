@@ -1,46 +1,21 @@
 //! Parked calls: bound to caller, tool and exact arguments, redeemed once.
 
-use std::fmt;
+pub(crate) mod id;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use uuid::Uuid;
 
+use crate::arguments::Arguments;
 use crate::call::Wire;
 use crate::caller::Caller;
 use crate::fingerprint::Fingerprint;
+use crate::ledger_error::LedgerError;
 use crate::name::{SourceId, ToolName};
 use crate::outcome::ErrorKind;
-use crate::tool::Arguments;
-
-/// The name of a ticket. It is ours and not the call's id: that one comes from the model.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct TicketId(String);
-
-impl TicketId {
-    /// 122 random bits of the operating system.
-    pub(crate) fn unguessable() -> Self {
-        Self(format!("t_{}", Uuid::new_v4().simple()))
-    }
-
-    /// What somebody says is a ticket; the ledger knows whether it is one.
-    pub fn claimed(text: impl Into<String>) -> Self {
-        Self(text.into())
-    }
-
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for TicketId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+pub use id::TicketId;
 
 /// How many calls may wait for a person: a ledger refuses to park what goes beyond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,5 +108,5 @@ pub enum TicketError {
     #[error("nothing is asked under this ticket but whether the call may run: approve or deny it")]
     NoQuestion,
     #[error("the ledger cannot be read now: try again")]
-    Ledger(#[from] crate::ledger::LedgerError),
+    Ledger(#[from] LedgerError),
 }

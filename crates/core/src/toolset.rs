@@ -5,7 +5,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 
-use crate::catalog::Quarantine;
+use crate::catalog::quarantine::Quarantine;
 use crate::name::{InvalidName, ToolName};
 use crate::spec::ToolSpec;
 use crate::tool::Tool;

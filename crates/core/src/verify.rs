@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::arguments::Arguments;
 use crate::canonical;
 use crate::content::{Content, Part};
 use crate::name::ToolName;
-use crate::tool::Arguments;
 
 /// A tool that reads, and what its answer has where the call took effect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

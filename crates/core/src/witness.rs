@@ -3,17 +3,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::BoxFuture;
+use crate::arguments::Arguments;
 use crate::call::CallKey;
 use crate::caller::Caller;
-use crate::catalog::Listed;
-use crate::context::Progress;
-use crate::errand::Returned;
 use crate::fingerprint::Fingerprint;
-use crate::ledger::LedgerError;
+use crate::host::Progress;
+use crate::ledger_error::LedgerError;
+use crate::name::SourceId;
 use crate::outcome::ToolOutcome;
-use crate::ticket::TicketId;
-use crate::tool::Arguments;
+use crate::spec::ToolSpec;
+use crate::ticket::id::TicketId;
 use crate::trace::Trace;
 
 /// Sees every call that comes to the gate: once when it is decided, and once when it is over.
@@ -40,12 +42,19 @@ pub trait Witness: Send + Sync {
     fn progress(&self, _call: CallKey, _progress: &Progress) {}
 }
 
+/// The tool of a call.
+#[derive(Debug, Clone, Copy)]
+pub struct ToolIdentity<'a> {
+    pub spec: &'a Arc<ToolSpec>,
+    pub fingerprint: Fingerprint,
+}
+
 /// A call that was decided on.
 #[derive(Clone, Copy)]
 pub struct Decided<'a> {
     pub key: CallKey,
     pub caller: &'a Arc<Caller>,
-    pub tool: &'a Listed,
+    pub tool: ToolIdentity<'a>,
     pub arguments: &'a Arguments,
     pub ruling: Ruling<'a>,
     /// The ticket that it waits under, or by which it comes back.
@@ -63,7 +72,7 @@ pub struct Decided<'a> {
 pub struct Questioned<'a> {
     pub key: CallKey,
     pub caller: &'a Arc<Caller>,
-    pub tool: &'a Listed,
+    pub tool: ToolIdentity<'a>,
     pub ticket: &'a TicketId,
     pub stage: QuestionStage,
     /// Who answered.
@@ -110,7 +119,7 @@ pub struct Over<'a> {
     /// What the model's API calls the call; `None`: whoever took it in made a name up.
     pub call_id: Option<&'a str>,
     /// `None`: the caller has no tool of this name.
-    pub tool: Option<&'a Listed>,
+    pub tool: Option<ToolIdentity<'a>>,
     pub outcome: &'a ToolOutcome,
     /// Whether `decided` told of it before; if not, the call itself was refused.
     pub was_decided: bool,
@@ -136,4 +145,26 @@ impl Ruling<'_> {
             Self::Asked(reason) | Self::Denied(reason) => Some(reason),
         }
     }
+}
+
+/// A name by the conventions of OpenTelemetry, and what it is of this errand.
+pub type Note = (&'static str, Value);
+
+/// An errand that is over, as a witness sees it.
+#[derive(Clone, Copy)]
+pub struct Returned<'a> {
+    /// Of the call that it was for.
+    pub call: CallKey,
+    /// Where the tool of the call comes from.
+    pub source: &'a SourceId,
+    /// Which attempt of the call it belongs to; an attempt may need several.
+    pub attempt: u32,
+    /// What was asked for, of few different values: `tools/call look`, `GET /pets/{id}`.
+    pub name: &'a str,
+    pub notes: &'a [Note],
+    /// Why it came to nothing, in one word or a number of its protocol.
+    pub error: Option<&'a str>,
+    /// Its own place, which the other side was told; its parent is the call.
+    pub trace: Trace,
+    pub took: Duration,
 }

@@ -161,7 +161,7 @@ impl Audit {
 
     pub(crate) fn ended(&self, call: &Over<'_>) {
         if !call.was_decided {
-            let spec = call.tool.map(|tool| &tool.spec);
+            let spec = call.tool.map(|tool| tool.spec);
             self.note(json!({
                 "record": "decision",
                 "call": call.key,

@@ -8,16 +8,17 @@ use serde_json::{Map, Value};
 use toolcrib_json::repair::{Bounds, Read, Unreadable};
 use toolcrib_json::schema;
 
-use super::{Audience, BatchOptions, relay};
+use super::options::{Audience, BatchOptions};
 use crate::advice;
+use crate::arguments::Arguments;
 use crate::call::{Call, RawArguments};
 use crate::canonical;
 use crate::limits::CribLimits;
 use crate::name::ToolName;
 use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
+use crate::plan::relay;
 use crate::plan::{Exposure, Plan, PlannedTool};
 use crate::spec::{Say, ToolSpec, Validation};
-use crate::tool::Arguments;
 
 /// Where a call stands after its admission.
 pub(super) enum Slot {
@@ -262,7 +263,11 @@ fn look_up(plan: &Plan, call: &Call, step: Step<'_>, terms: &Terms<'_>) -> Slot 
         return Slot::Answered { outcome: failed(ErrorKind::UnknownTool, message), repairs };
     };
     if tool.exposure == Exposure::Hidden && !call.relayed && !plan.is_beside(tool.listed) {
-        let message = advice::not_loaded(&tool.listed.spec.name, plan.beside());
+        let message = advice::not_loaded(
+            &tool.listed.spec.name,
+            plan.beside().finder.as_ref(),
+            plan.beside().relay.as_ref(),
+        );
         return Slot::Answered { outcome: failed(ErrorKind::NotLoaded, message), repairs };
     }
     validate(place, tool, arguments, (repairs, terms.validation(&tool.listed.spec)))

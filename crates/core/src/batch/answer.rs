@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::Batch;
-use super::run_one::Ended;
+use super::ended::Ended;
+use super::shared::Batch;
 use crate::advice;
 use crate::call::Call;
 use crate::outcome::{ErrorKind, ToolError, ToolOutcome};

@@ -8,18 +8,40 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::asking::Asker;
 use super::form::Form;
+use crate::BoxFuture;
 use crate::caller::Caller;
 use crate::ledger::OnceKey;
 use crate::limits::{CribLimits, FOREVER};
 use crate::outcome::Pending;
+use crate::response::Response;
+use crate::run::Run;
 use crate::ticket::{Decision, Parked, TicketError, TicketId};
 
 /// So many that are over are told apart from those that never were.
 const MOST_OVER: usize = 1_024;
 /// Their numbers come after those of any ledger.
 pub(super) const FIRST: u64 = 1 << 62;
+
+/// The call that asked.
+pub(super) trait AskingCall: Send + Sync {
+    /// Whoever waits for the call is told that it asks this.
+    fn asks(&self, pending: Pending);
+
+    /// What the call asks now.
+    fn waits(&self) -> Option<Pending>;
+
+    /// Whether it was begun under this key, or asked under this ticket before.
+    fn is_under(&self, key: &OnceKey) -> bool;
+
+    /// Gets its answer, and tells what came of the call.
+    fn go_on<'a>(
+        self: Arc<Self>,
+        claimed: Claimed,
+        by: &'a Caller,
+        run: &'a Run,
+    ) -> BoxFuture<'a, Response>;
+}
 
 /// The questions of all gates over one ledger.
 #[derive(Default)]
@@ -38,7 +60,7 @@ struct Open {
     form: Form,
     expires: Instant,
     reply: oneshot::Sender<Value>,
-    asker: Arc<Asker>,
+    asker: Arc<dyn AskingCall>,
 }
 
 /// One that nobody can answer any more.
@@ -51,7 +73,7 @@ struct Over {
 /// A question that somebody answered.
 pub(super) struct Claimed {
     pub(super) parked: Parked,
-    pub(super) asker: Arc<Asker>,
+    pub(super) asker: Arc<dyn AskingCall>,
     /// In the words of the protocol: `accept` or `decline`.
     pub(super) action: &'static str,
     answer: Value,
@@ -59,11 +81,16 @@ pub(super) struct Claimed {
 }
 
 impl Claimed {
+    /// Gives the call its answer, and waits until it has ended or asks again.
+    pub(super) async fn go_on(self, by: &Caller, run: &Run) -> Response {
+        let asker = Arc::clone(&self.asker);
+        asker.go_on(self, by, run).await
+    }
+
     /// Gives the call its answer.
-    pub(super) fn send(self) -> Arc<Asker> {
+    pub(super) fn send(self) {
         // Of a call that ended at this very moment the end tells by itself.
         let _ = self.reply.send(self.answer);
-        self.asker
     }
 }
 
@@ -76,7 +103,7 @@ impl Asked {
     pub(super) fn open(
         &self,
         (parked, form): (Parked, Form),
-        asker: &Arc<Asker>,
+        asker: Arc<dyn AskingCall>,
         limits: &CribLimits,
     ) -> Option<oneshot::Receiver<Value>> {
         let mut table = self.table();
@@ -90,7 +117,6 @@ impl Asked {
         let Parked { ticket, reason, question, .. } = parked.clone();
         // Before anybody can answer it.
         asker.asks(Pending { ticket, reason, question });
-        let asker = Arc::clone(asker);
         table.open.insert(number, Open { parked, form, expires, reply, asker });
         Some(answer)
     }

@@ -6,20 +6,20 @@ use serde_json::Value;
 use tokio::task::yield_now;
 use tokio::time::sleep;
 
-use super::Batch;
+use super::ended::parked;
 use super::form::Form;
 use super::record::asked;
-use super::run_one::parked;
+use super::shared::Batch;
 use super::watch::Watch;
+use crate::BoxFuture;
+use crate::arguments::Arguments;
 use crate::call::{Call, CallKey};
 use crate::caller::Caller;
 use crate::catalog::Listed;
-use crate::host::{Ask, Question, Unanswered, Unheard};
+use crate::host::{Ask, AskPerson, Question, Unanswered, Unheard};
 use crate::ledger::OnceKey;
 use crate::limits::FOREVER;
-use crate::outcome::Pending;
 use crate::ticket::TicketId;
-use crate::tool::Arguments;
 use crate::witness::{QuestionStage, Questioned};
 
 pub(crate) struct Asker {
@@ -56,13 +56,8 @@ impl Asker {
         Some(Arc::new(Self { batch, position, place, key, watch, arguments, answers }))
     }
 
-    /// What the host answers, and forms.
-    pub(crate) fn answers(&self) -> &[Question] {
-        &self.answers
-    }
-
     /// Puts a form to whoever looks at the tickets, and waits as long as a ticket lives.
-    pub(crate) async fn ask(self: &Arc<Self>, ask: Ask) -> Result<Value, Unanswered> {
+    async fn put(self: &Arc<Self>, ask: Ask) -> Result<Value, Unanswered> {
         let (Some((call, tool)), Some(form)) = (self.subject(), Form::read(&ask.params)) else {
             return Err(Unanswered::Unable);
         };
@@ -75,7 +70,7 @@ impl Asker {
         let mut parked = parked(&self.batch, call, tool, self.arguments.clone(), waits);
         parked.question = Some(Box::new(form.question()));
         let lifetime = parked.lifetime;
-        let opened = gate.asked.open((parked, form), self, &gate.limits);
+        let opened = gate.asked.open((parked, form), Arc::clone(self) as _, &gate.limits);
         let mut answer = opened.ok_or(Unanswered::Unable)?;
         let open = Open { asker: self, ticket: &ticket };
         self.tell(&ticket, QuestionStage::Asked, None);
@@ -104,7 +99,7 @@ impl Asker {
             return;
         };
         let (key, caller) = (self.key, self.caller());
-        witness.questioned(Questioned { key, caller, tool, ticket, stage, by });
+        witness.questioned(Questioned { key, caller, tool: tool.identity(), ticket, stage, by });
     }
 
     fn caller(&self) -> &Arc<Caller> {
@@ -114,21 +109,17 @@ impl Asker {
     fn subject(&self) -> Option<(&Call, &Listed)> {
         Some((self.batch.calls.get(self.position)?, self.batch.plan.at(self.place)?))
     }
+}
 
-    /// Whoever waits for the call is told that it asks this.
-    pub(super) fn asks(&self, pending: Pending) {
-        self.watch.standing.asks(pending);
+impl AskPerson for Asker {
+    /// What the host answers, and forms.
+    fn answers(&self) -> &[Question] {
+        &self.answers
     }
 
-    /// What the call asks now.
-    pub(super) fn waits(&self) -> Option<Pending> {
-        self.watch.standing.open()
-    }
-
-    pub(super) fn is_under(&self, key: &OnceKey) -> bool {
-        let tickets = || self.watch.standing.tickets();
-        self.watch.keys().contains(key)
-            || key.ticket().is_some_and(|of| tickets().iter().any(|own| own.as_str() == of))
+    /// Puts a form to whoever looks at the tickets, and waits as long as a ticket lives.
+    fn ask(self: Arc<Self>, ask: Ask) -> BoxFuture<'static, Result<Value, Unanswered>> {
+        Box::pin(async move { self.put(ask).await })
     }
 }
 

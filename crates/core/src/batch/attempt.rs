@@ -11,18 +11,18 @@ use futures_util::FutureExt;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::Batch;
 use super::asking::{Asker, Whereabouts};
 use super::late::Running;
+use super::shared::Batch;
 use super::watch::Watch;
 use crate::advice;
+use crate::arguments::Arguments;
 use crate::catalog::Listed;
 use crate::context::CallContext;
 use crate::effect::Effect;
 use crate::ledger::{Attempt, Ending};
 use crate::limits::FOREVER;
 use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
-use crate::tool::Arguments;
 use crate::trace::Trace;
 
 /// The attempts of one call.
@@ -92,12 +92,15 @@ impl<'a> Attempts<'a> {
             session: batch.plan.session().cloned(),
             host: batch.host.clone(),
             unheard: batch.unheard,
-            asker: Asker::of(batch, whereabouts, watch, arguments),
+            asker: Asker::of(batch, whereabouts, watch, arguments).map(|asker| asker as _),
             witness,
             trace,
             trace_state: batch.trace_state.clone(),
             recorded: is_recorded.then(|| tool.spec.origin.source.clone()),
-            plan: batch.plan.is_beside(tool).then(|| batch.plan.clone()),
+            extension: batch
+                .plan
+                .is_beside(tool)
+                .then(|| Arc::new(batch.plan.clone()) as Arc<dyn Any + Send + Sync>),
             mask: None,
         };
         watch.starts(deadline);

@@ -3,8 +3,9 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use super::options::Audience;
 use super::record::asked;
-use super::{Audience, Batch};
+use super::shared::Batch;
 use crate::advice;
 use crate::catalog::Listed;
 use crate::content::{Content, Part, Reference};

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use tokio::time::timeout;
 use tokio_util::sync::DropGuard;
 
+use super::ended::Ended;
 use super::record::asked;
-use super::run_one::Ended;
-use super::{Batch, govern, recorded};
+use super::shared::Batch;
+use super::{govern, recorded};
 use crate::call::CallKey;
 use crate::catalog::Listed;
 use crate::ledger::{Ending, KeyEnd, OnceKey};

@@ -1,15 +1,18 @@
 //! A call under a key of its caller: it runs once, and whoever asks again gets the same answer.
 
+use super::ended::Ended;
+use super::executor::Gate;
 use super::record::asked;
-use super::run_one::Ended;
-use super::{Batch, Gate, recorded};
+use super::recorded;
+use super::shared::Batch;
 use crate::advice;
+use crate::arguments::Arguments;
 use crate::call::Call;
 use crate::catalog::Listed;
-use crate::ledger::{Begun, KeyEnd, Ledger, LedgerError, OnceKey};
+use crate::ledger::{Begun, KeyEnd, Ledger, OnceKey};
+use crate::ledger_error::LedgerError;
 use crate::moment;
 use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
-use crate::tool::Arguments;
 
 /// Asks for the key of a call, if it has one. `Err`: the call does not run, and this is its answer.
 pub(super) async fn begin(

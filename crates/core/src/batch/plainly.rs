@@ -5,13 +5,13 @@ use std::time::SystemTime;
 use serde_json::{Value, json};
 
 use crate::advice;
+use crate::arguments::Arguments;
 use crate::calendar::rfc3339;
 use crate::call::CallKey;
 use crate::content::Content;
 use crate::name::ToolName;
 use crate::outcome::ToolError;
 use crate::ticket::TicketId;
-use crate::tool::Arguments;
 
 /// Adds to an error that the call may have taken effect: what a program reads to know that it
 /// must not send it again. `by`: the tool that tells its caller how it stands; `at`: one that tells

@@ -7,10 +7,11 @@ use futures_util::FutureExt;
 use tokio::time::timeout;
 use toolcrib_json::unseen::{exact, prose};
 
-use super::{Batch, undeclared};
+use super::shared::Batch;
+use super::undeclared;
+use crate::arguments::Arguments;
 use crate::catalog::Listed;
 use crate::outcome::ToolError;
-use crate::tool::Arguments;
 
 /// How long a tool may look for its words.
 const PATIENCE: Duration = Duration::from_secs(10);

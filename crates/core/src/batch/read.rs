@@ -3,19 +3,22 @@
 
 use std::sync::Arc;
 
+use super::answer;
+use super::ended::OneCall;
+use super::executor::Executor;
+use super::options::BatchOptions;
 use super::order::Order;
 use super::redeem::denied;
-use super::run_one::OneCall;
+use super::shared::Batch;
 use super::watch::Watched;
 use super::witnessed::Subject;
-use super::{Batch, BatchOptions, Executor, answer};
+use crate::arguments::Arguments;
 use crate::call::{Call, CallKey, RawArguments};
 use crate::host::Unheard;
 use crate::plan::Plan;
 use crate::response::Response;
 use crate::spec::ToolSpec;
 use crate::ticket::TicketId;
-use crate::tool::Arguments;
 use crate::trace::Trace;
 
 /// A reading on its way to the gate.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 
 use super::within::within;
-use crate::ledger::LedgerError;
+use crate::ledger_error::LedgerError;
 
 /// How long the ledger may take for one answer.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolcrib_json::number::guarded;
 
+use super::ended::Ended;
 use super::plainly;
-use super::run_one::Ended;
 use crate::advice;
 use crate::call::CallKey;
 use crate::content::Content;

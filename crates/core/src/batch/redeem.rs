@@ -6,23 +6,28 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::ended::{Ended, OneCall};
+use super::executor::Executor;
 use super::going_on::GoingOn;
+use super::leash::Leash;
+use super::options::BatchOptions;
 use super::order::Order;
-use super::run_one::{Ended, OneCall};
+use super::shared::Batch;
 use super::watch::Watched;
 use super::witnessed::Subject;
-use super::{Batch, BatchOptions, Executor, Leash, answer, once, preview};
+use super::{answer, once, preview};
+use crate::arguments::Arguments;
 use crate::call::{Call, CallKey};
 use crate::caller::Caller;
 use crate::catalog::Catalog;
-use crate::ledger::{Begun, LedgerError, OnceKey};
+use crate::ledger::{Begun, OnceKey};
+use crate::ledger_error::LedgerError;
 use crate::moment;
 use crate::outcome::ToolOutcome;
 use crate::plan::{ChoiceScope, Plan, Request};
 use crate::response::{Flag, Response};
 use crate::run::Run;
 use crate::ticket::{Decision, Parked, TicketError, TicketId};
-use crate::tool::Arguments;
 use crate::trace::Trace;
 use crate::witness::Ruling;
 

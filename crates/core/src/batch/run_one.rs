@@ -1,101 +1,33 @@
 //! Steps 6 to 9 of one call: decide, park, wait for its turn, record, run, govern, record.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-use futures_util::FutureExt;
 use tokio::time::Instant;
 
 use super::attempt::{Attempts, Tries};
+use super::decide::decide_on;
+use super::ended::{Ended, OneCall, failed, not_started, parked};
 use super::late::Rest;
 use super::record::asked;
+use super::shared::Batch;
 use super::turn::{self, Turn};
 use super::verify::Lookup;
 use super::watch::Watch;
-use super::within::within;
 use super::witnessed::Subject;
-use super::{Batch, govern, late, once, plainly, preview};
+use super::{govern, late, once, plainly, preview};
 use crate::advice;
-use crate::call::{Call, CallKey};
+use crate::arguments::Arguments;
+use crate::call::Call;
 use crate::catalog::Listed;
 use crate::effect::Effect;
-use crate::ledger::{Ending, Finish, LedgerError, OnceKey, Planned, ResultHandle};
+use crate::ledger::{Ending, Finish, OnceKey, Planned};
+use crate::ledger_error::LedgerError;
 use crate::moment;
 use crate::outcome::{ErrorKind, Pending, ToolError, ToolOutcome};
-use crate::policy::{Intent, Verdict};
-use crate::spec::ToolSpec;
-use crate::ticket::{Parked, TicketId};
-use crate::tool::Arguments;
+use crate::policy::Verdict;
+use crate::ticket::TicketId;
 use crate::witness::Ruling;
-
-/// How the call at one position of a batch ended.
-pub(super) struct Ended {
-    pub(super) outcome: ToolOutcome,
-    /// The call ended as the one at this position did; `outcome` says nothing then.
-    pub(super) copy_of: Option<usize>,
-    pub(super) place: Option<u32>,
-    pub(super) key: Option<CallKey>,
-    pub(super) repairs: Vec<String>,
-    pub(super) whole: Option<ResultHandle>,
-    pub(super) attempts: u32,
-    /// What was recorded of it; `None`: it was not planned.
-    pub(super) ending: Option<Ending>,
-    /// It is an answer of before.
-    pub(super) replayed: bool,
-    pub(super) waited: Duration,
-    pub(super) ran: Duration,
-    pub(super) ledger_fault: Option<String>,
-}
-
-impl Ended {
-    pub(super) fn unstarted(outcome: ToolOutcome, repairs: Vec<String>) -> Self {
-        Self {
-            outcome,
-            copy_of: None,
-            place: None,
-            key: None,
-            repairs,
-            whole: None,
-            attempts: 0,
-            ending: None,
-            replayed: false,
-            waited: Duration::ZERO,
-            ran: Duration::ZERO,
-            ledger_fault: None,
-        }
-    }
-
-    pub(super) fn copy(of: usize) -> Self {
-        let outcome = ToolOutcome::Denied { reason: String::new() };
-        Self { copy_of: Some(of), ..Self::unstarted(outcome, Vec::new()) }
-    }
-
-    /// Whether the call goes on after this answer: it waits for somebody to answer what it asks.
-    pub(super) fn goes_on(&self) -> bool {
-        matches!(&self.outcome, ToolOutcome::Pending(pending) if pending.question.is_some())
-    }
-
-    /// Whether the call certainly had no effect and waits for nobody.
-    pub(super) fn did_not_run(&self) -> bool {
-        let waits = matches!(self.outcome, ToolOutcome::Pending(_));
-        !waits && self.ending.is_none_or(|ending| ending == Ending::NotExecuted)
-    }
-}
-
-/// A call that was admitted.
-pub(super) struct OneCall {
-    pub(super) batch: Arc<Batch>,
-    pub(super) position: usize,
-    pub(super) place: u32,
-    pub(super) key: CallKey,
-    pub(super) repairs: Vec<String>,
-    /// The ticket by which it comes back: a person has said yes to what had to be asked. A policy
-    /// that says no still has its way.
-    pub(super) ticket: Option<TicketId>,
-    /// Under which what comes of the ticket is recorded.
-    pub(super) keys: Vec<OnceKey>,
-}
 
 impl OneCall {
     pub(super) async fn run(mut self, arguments: Arguments, watch: &Arc<Watch>) -> Ended {
@@ -300,14 +232,6 @@ fn may_change(tool: &Listed, verdict: &Verdict) -> bool {
     tool.spec.effect != Effect::Read && !matches!(verdict, Verdict::Deny(_))
 }
 
-pub(super) fn failed(kind: ErrorKind, message: String) -> ToolOutcome {
-    ToolOutcome::Failed(ToolError::new(kind, message))
-}
-
-pub(super) fn not_started() -> ToolOutcome {
-    failed(ErrorKind::Cancelled, advice::not_started())
-}
-
 /// Step 6: the policy's own word. A policy that panics, or takes longer than a call, denies.
 async fn decide(batch: &Batch, tool: &Listed, arguments: &Arguments) -> Verdict {
     // It tells what the plan shows, and what it brings about is decided on by itself.
@@ -315,16 +239,6 @@ async fn decide(batch: &Batch, tool: &Listed, arguments: &Arguments) -> Verdict 
         return Verdict::Allow;
     }
     decide_on(batch, batch.reading.as_ref().unwrap_or(&tool.spec), arguments).await
-}
-
-pub(super) async fn decide_on(batch: &Batch, tool: &ToolSpec, arguments: &Arguments) -> Verdict {
-    let intent = Intent { caller: batch.plan.caller(), tool, arguments };
-    let deciding = async { batch.gate.policy.decide(intent).await };
-    let deciding = AssertUnwindSafe(deciding).catch_unwind();
-    match within(batch.gate.limits.timeout, deciding).await {
-        Some(Ok(verdict)) => verdict,
-        Some(Err(_)) | None => Verdict::Deny("the policy could not decide".to_owned()),
-    }
 }
 
 /// A call like one whose outcome nobody knows is held back for a while: it may be the second time.
@@ -379,31 +293,4 @@ async fn park(
     }
     let parked = parked(batch, call, tool, arguments, (ticket.clone(), reason));
     asked(async { batch.gate.ledger.park(parked).await }).await.map(|()| ticket)
-}
-
-/// A call as it is kept under a ticket.
-pub(super) fn parked(
-    batch: &Batch,
-    call: &Call,
-    tool: &Listed,
-    arguments: Arguments,
-    (ticket, reason): (TicketId, String),
-) -> Parked {
-    Parked {
-        ticket,
-        caller: batch.plan.caller().as_ref().clone(),
-        tool: tool.spec.name.clone(),
-        source: tool.spec.origin.source.clone(),
-        fingerprint: tool.fingerprint,
-        arguments,
-        session: batch.plan.session().cloned(),
-        profile: batch.gate.marks.profile.clone(),
-        key: call.key.clone(),
-        mark: batch.mark.clone(),
-        reason,
-        lifetime: batch.gate.limits.ticket_lifetime,
-        call_id: call.id.clone(),
-        wire: call.wire.clone(),
-        question: None,
-    }
 }

@@ -1,9 +1,10 @@
 //! What waits for a person: the calls that a ledger keeps, and the questions of running ones.
 
-use super::Executor;
 use super::asked::FIRST;
+use super::executor::Executor;
 use crate::caller::Caller;
-use crate::ledger::{LedgerError, OpenTickets};
+use crate::ledger::OpenTickets;
+use crate::ledger_error::LedgerError;
 use crate::ticket::{Parked, TicketId};
 
 impl Executor {

@@ -7,13 +7,14 @@ use futures_util::FutureExt;
 use tokio::time::Instant;
 
 use super::bounds::Place;
+use super::ended::{OneCall, failed, not_started};
 use super::once;
 use super::record::asked;
-use super::run_one::{OneCall, failed, not_started};
 use crate::advice;
 use crate::catalog::Listed;
 use crate::effect::Effect;
-use crate::ledger::{Ending, LedgerError, Planned};
+use crate::ledger::{Ending, Planned};
+use crate::ledger_error::LedgerError;
 use crate::moment;
 use crate::outcome::{ErrorKind, ToolOutcome};
 

@@ -1,13 +1,13 @@
 //! A call that is asked about because its tool does not say what it does: that is told too.
 
-use super::Batch;
-use super::run_one::decide_on;
+use super::decide::decide_on;
+use super::shared::Batch;
 use crate::advice;
+use crate::arguments::Arguments;
 use crate::catalog::Listed;
 use crate::effect::Effect;
 use crate::policy::Verdict;
 use crate::spec::ToolSpec;
-use crate::tool::Arguments;
 
 /// The reason, and where it is the unsaid effect alone that has the call asked about, also that,
 /// and by what a person learns how not to be asked again.

@@ -11,10 +11,13 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use tokio::time::{Instant, sleep_until};
 
+use super::executor::Executor;
+use super::options::BatchOptions;
 use super::record::asked;
+use super::shared::Batch;
 use super::within::within;
-use super::{Batch, BatchOptions, Executor};
 use crate::BoxFuture;
+use crate::arguments::Arguments;
 use crate::call::{Call, CallKey, RawArguments};
 use crate::catalog::Listed;
 use crate::effect::Effect;
@@ -24,7 +27,6 @@ use crate::name::ToolName;
 use crate::outcome::ToolOutcome;
 use crate::plan::{Plan, Request};
 use crate::policy::{Intent, Verdict};
-use crate::tool::Arguments;
 use crate::trace::Trace;
 use crate::verify::Verify;
 

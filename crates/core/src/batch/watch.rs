@@ -12,20 +12,21 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
+use super::ended::{Ended, OneCall};
 use super::going_on::GoingOn;
 use super::govern::looker;
 use super::record::asked;
-use super::run_one::{Ended, OneCall};
+use super::shared::Batch;
 use super::standing::Standing;
-use super::{Batch, once, plainly, recorded};
+use super::{once, plainly, recorded};
 use crate::BoxFuture;
 use crate::advice;
+use crate::arguments::Arguments;
 use crate::call::CallKey;
 use crate::effect::Effect;
 use crate::ledger::{Ending, KeyEnd, OnceKey};
 use crate::limits::FOREVER;
 use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
-use crate::tool::Arguments;
 use crate::trace::Trace;
 
 /// Beyond deadline and grace: what a loaded machine may need to say so.

@@ -2,13 +2,14 @@
 
 use std::panic::AssertUnwindSafe;
 
-use super::Batch;
+use super::ended::Ended;
 use super::record::asked;
-use super::run_one::Ended;
+use super::shared::Batch;
+use crate::arguments::Arguments;
 use crate::call::CallKey;
-use crate::ledger::LedgerError;
+use crate::catalog::Listed;
+use crate::ledger_error::LedgerError;
 use crate::ticket::TicketId;
-use crate::tool::Arguments;
 use crate::trace::Trace;
 use crate::witness::{Decided, Over, Ruling};
 
@@ -35,7 +36,17 @@ impl Batch {
         let policy = self.gate.policy.version();
         let caller = self.plan.caller();
         let decider = self.decider.as_ref();
-        let call = Decided { key, caller, tool, arguments, ruling, ticket, decider, policy, trace };
+        let call = Decided {
+            key,
+            caller,
+            tool: tool.identity(),
+            arguments,
+            ruling,
+            ticket,
+            decider,
+            policy,
+            trace,
+        };
         asked(async { witness.decided(call).await }).await
     }
 
@@ -54,7 +65,7 @@ impl Batch {
             caller: self.plan.caller(),
             name: call.map_or("", |call| call.name.as_str()),
             call_id: call.filter(|call| call.named).map(|call| call.id.as_str()),
-            tool: ended.place.and_then(|place| self.plan.at(place)),
+            tool: ended.place.and_then(|place| self.plan.at(place)).map(Listed::identity),
             outcome: &ended.outcome,
             was_decided,
             attempts: ended.attempts,

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::Ending;
+use super::ending::Ending;
 use crate::outcome::ErrorKind;
 
 /// One try at a call: a call that is harmless to repeat may have several.

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use serde_json::{Value, json};
 
-use super::Ending;
+use super::ending::Ending;
 use crate::calendar::rfc3339;
 
 /// A call of the record.

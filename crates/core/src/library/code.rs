@@ -6,12 +6,15 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::sync::broadcast;
 
+use super::definition::{About, Following, Holdings, Inquiry, Library, Said};
 use super::pattern::Pattern;
-use super::{About, Fields, Following, Holdings, Inquiry, Library, Refusal, Said};
 use crate::BoxFuture;
 use crate::context::CallContext;
+use crate::fields::Fields;
 use crate::outcome::{ErrorKind, ToolError};
-use crate::source::{Source, SourceError};
+use crate::refusal::Refusal;
+use crate::source::Source;
+use crate::source_error::SourceError;
 use crate::toolset::Toolset;
 
 /// Updates that a follower may lag behind; older ones are lost on it.

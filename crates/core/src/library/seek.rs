@@ -5,27 +5,31 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolcrib_json::unseen::is_unseen;
 
-use super::stock::{Held, Kind, Offer, Stock};
-use super::{About, Address, Fields, Inquiry, Refusal};
+use super::address::Address;
+use super::definition::{About, Inquiry};
+use super::kind::Kind;
+use super::stock::{Held, Offer, Stock};
 use crate::caller::Caller;
 use crate::effect::Effect;
+use crate::fields::Fields;
 use crate::name::{SourceId, ToolName};
 use crate::outcome::{ErrorKind, ToolError};
 use crate::policy::{Leave, Policy, Unlisted};
+use crate::refusal::Refusal;
 use crate::spec::ToolSpec;
 
 /// Where an inquiry goes.
 #[derive(Clone)]
-pub(super) struct Found {
-    pub(super) from: Arc<Held>,
+pub(crate) struct Found {
+    pub(crate) from: Arc<Held>,
     /// What runs in its name.
-    pub(super) spec: ToolSpec,
+    pub(crate) spec: ToolSpec,
 }
 
 impl Stock {
     /// The library that answers; what the caller may not see is not there. `open`: the source that
     /// may be asked for more than it lists.
-    pub(super) fn seek(
+    pub(crate) fn seek(
         &self,
         inquiry: &Inquiry,
         caller: &Caller,
@@ -160,7 +164,7 @@ impl Stock {
 
 impl Found {
     /// Whether it is still the same, of the same source.
-    pub(super) fn is(&self, was: &Self) -> bool {
+    pub(crate) fn is(&self, was: &Self) -> bool {
         self.from.source == was.from.source && self.spec.fingerprint() == was.spec.fingerprint()
     }
 

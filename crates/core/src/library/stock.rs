@@ -5,24 +5,19 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
+use super::address::Address;
+use super::definition::{Holdings, Library};
+use super::kind::Kind;
 use super::pattern::Pattern;
-use super::{Address, Fields, Holdings, Library};
 use crate::caller::Caller;
 use crate::effect::Effect;
+use crate::fields::Fields;
 use crate::name::{SourceId, ToolName};
 use crate::policy::Policy;
 use crate::spec::ToolSpec;
 
 /// Longest name or address of an offer, in bytes.
 const LONGEST_KEY: usize = 2_048;
-
-/// What a source offers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
-    Prompt,
-    Resource,
-    Template,
-}
 
 /// Everything that the libraries offer, in the order of their sources.
 #[derive(Default)]
@@ -63,24 +58,6 @@ pub struct KeptOut {
     pub source: SourceId,
     pub key: String,
     pub reason: String,
-}
-
-impl Kind {
-    /// The field of a definition that names it.
-    fn key(self) -> &'static str {
-        match self {
-            Self::Prompt => "name",
-            Self::Resource => "uri",
-            Self::Template => "uriTemplate",
-        }
-    }
-
-    pub(super) fn category(self) -> &'static str {
-        match self {
-            Self::Prompt => "prompt",
-            Self::Resource | Self::Template => "resource",
-        }
-    }
 }
 
 impl Holdings {

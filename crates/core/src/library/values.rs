@@ -3,15 +3,16 @@
 
 use serde_json::Value;
 
+use super::definition::{About, Inquiry};
 use super::stock::Stock;
-use super::{About, Fields, Inquiry};
 use crate::caller::Caller;
+use crate::fields::Fields;
 use crate::policy::Policy;
 
 impl Stock {
     /// The answer to an inquiry, of a completion without the values that name what is kept from
     /// this caller.
-    pub(super) fn known(
+    pub(crate) fn known(
         &self,
         inquiry: &Inquiry,
         mut answer: Fields,

@@ -4,7 +4,11 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Decided, Plan, PlanError, Request, Showing, decide};
+use super::decide;
+use super::request::Request;
+use super::showing::Showing;
+use super::tools::{Decided, Plan};
+use super::warning::PlanError;
 use crate::caller::Caller;
 use crate::catalog::Catalog;
 use crate::fingerprint::Fingerprint;
@@ -16,7 +20,7 @@ const MOST: usize = 64;
 /// What was decided for the callers of one snapshot. It belongs to the snapshot and knows nothing
 /// of it, so that it goes with it.
 #[derive(Default)]
-pub(crate) struct Again(Mutex<VecDeque<(Rules, Arc<Decided>)>>);
+struct Again(Mutex<VecDeque<(Rules, Arc<Decided>)>>);
 
 /// What was decided by: the version of the policy, and the way of showing.
 type Rules = (Fingerprint, u64);
@@ -50,13 +54,13 @@ impl Plan {
         showing: &dyn Showing,
     ) -> Result<Self, PlanError> {
         let rules = policy.version().zip(showing.way()).filter(|_| request.is_plain());
-        let known = rules.and_then(|rules| catalog.again().find(rules, caller));
+        let known = rules.and_then(|rules| catalog.own::<Again>().find(rules, caller));
         if let Some(decided) = known {
             return Ok(Self { catalog: Arc::clone(catalog), decided, session: request.session });
         }
         let plan = decide::plan(catalog, Arc::clone(caller), policy, request, showing)?;
         if let Some(rules) = rules {
-            catalog.again().keep(rules, &plan.decided);
+            catalog.own::<Again>().keep(rules, &plan.decided);
         }
         Ok(plan)
     }

@@ -5,17 +5,46 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use super::{
-    Because, Beside, ChoiceScope, Decided, Exposure, Memo, Out, Places, Plan, PlanError, Request,
-    Showing, Shown, Standing, Warning,
-};
+use super::beside::{Beside, Shown};
+use super::request::{ChoiceScope, Request};
+use super::showing::{Plainly, Showing};
+use super::standing::{Because, Exposure, Out, Standing};
+use super::tools::{Decided, Plan};
+use super::warning::{PlanError, Warning};
 use crate::caller::Caller;
 use crate::catalog::{Catalog, Listed};
+use crate::memo::Memo;
 use crate::name::ToolName;
 use crate::nearest::nearest;
 use crate::policy::Policy;
 use crate::run::Run;
 use crate::spec::ToolSpec;
+
+impl Plan {
+    /// Decides for every tool of the snapshot, in the order that `ARCHITECTURE.md` gives.
+    pub fn make(
+        catalog: &Arc<Catalog>,
+        caller: &Caller,
+        policy: &dyn Policy,
+        request: Request,
+    ) -> Result<Self, PlanError> {
+        plan(catalog, Arc::new(caller.clone()), policy, request, &Plainly)
+    }
+
+    /// The same, shown as somebody decides.
+    pub fn make_shown(
+        catalog: &Arc<Catalog>,
+        caller: &Caller,
+        policy: &dyn Policy,
+        request: Request,
+        showing: &dyn Showing,
+    ) -> Result<Self, PlanError> {
+        plan(catalog, Arc::new(caller.clone()), policy, request, showing)
+    }
+}
+
+/// The places of names in a snapshot.
+type Places<'a> = HashMap<u32, &'a str>;
 
 pub(super) fn plan(
     catalog: &Arc<Catalog>,

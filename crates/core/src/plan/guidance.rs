@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::{Exposure, Plan};
+use super::standing::Exposure;
+use super::tools::Plan;
 
 /// Texts for a host to put into its prompts; empty where no tool says anything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -38,6 +39,13 @@ impl GuidanceText {
             }
         }
         text
+    }
+}
+
+impl Plan {
+    /// What the visible tools add to the prompts, as texts.
+    pub fn guidance(&self) -> GuidanceText {
+        GuidanceText::of(self)
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::Discovery;
+use super::beside::Discovery;
 use crate::run::Run;
 
 /// The wishes of one request.

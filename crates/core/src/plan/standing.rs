@@ -2,9 +2,7 @@
 
 use serde::Serialize;
 
-use super::Plan;
-use crate::catalog::{Catalog, Listed, Quarantined};
-use crate::name::{SourceId, ToolName};
+use crate::catalog::Catalog;
 
 /// In or out; small, since a plan holds one for every tool of the catalog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,94 +50,8 @@ pub enum Out {
     NotChosen,
 }
 
-/// The reason of one tool, for people and programs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Why {
-    pub tool: ToolName,
-    pub source: SourceId,
-    pub visible: bool,
-    /// How much a model is shown of it; `None`: it is out.
-    pub exposure: Option<Exposure>,
-    pub forced: bool,
-    pub stale: bool,
-    /// A stable word: `chosen`, `not_chosen`, `quarantined`, ...
-    pub rule: &'static str,
-    /// The reason as a sentence.
-    pub because: String,
-}
-
-impl Why {
-    pub(super) fn listed(plan: &Plan, tool: &Listed, standing: Standing, forced: bool) -> Self {
-        let (rule, mut because) = standing.in_words(plan);
-        if tool.stale {
-            because.push_str("; its source does not answer, this is its last good list");
-        }
-        Self {
-            tool: tool.spec.name.clone(),
-            source: tool.spec.origin.source.clone(),
-            visible: matches!(standing, Standing::Visible { .. }),
-            exposure: match standing {
-                Standing::Visible { exposure, .. } => Some(exposure),
-                Standing::Out(_) => None,
-            },
-            forced,
-            stale: tool.stale,
-            rule,
-            because,
-        }
-    }
-
-    pub(super) fn quarantined(tool: &Quarantined) -> Self {
-        Self {
-            tool: tool.spec.name.clone(),
-            source: tool.spec.origin.source.clone(),
-            visible: false,
-            exposure: None,
-            forced: false,
-            stale: false,
-            rule: "quarantined",
-            because: tool.reason.to_string(),
-        }
-    }
-}
-
-impl Standing {
-    fn in_words(self, plan: &Plan) -> (&'static str, String) {
-        match self {
-            Self::Visible { because: Because::Discovery, exposure: Exposure::Hidden } => {
-                let text = "it handles the calls that wait for a person; it is not listed, and \
-                            answers whoever calls it by its name";
-                ("discovery", text.to_owned())
-            }
-            Self::Visible { because, exposure } => {
-                let (rule, text) = because.in_words();
-                let shown = match exposure {
-                    Exposure::Listed => String::new(),
-                    Exposure::Deferred => "; its definition may be loaded later".to_owned(),
-                    Exposure::Hidden => hidden(plan),
-                };
-                (rule, format!("{text}{shown}"))
-            }
-            Self::Out(out) => out.in_words(plan.catalog()),
-        }
-    }
-}
-
-/// Why a visible tool is not shown, and how a model comes by it.
-fn hidden(plan: &Plan) -> String {
-    let beside = plan.beside();
-    let (Some(finder), Some(relay)) = (&beside.finder, &beside.relay) else {
-        return "; it has to be found by a search first".to_owned();
-    };
-    let because = &plan.shown().because;
-    format!(
-        "; it is hidden because {because}, and it is not in the core that is always shown: a \
-         model finds it by `{finder}` and calls it by `{relay}`"
-    )
-}
-
 impl Because {
-    fn in_words(self) -> (&'static str, &'static str) {
+    pub(super) fn in_words(self) -> (&'static str, &'static str) {
         match self {
             Self::NothingChosen => ("permitted", "it is permitted and no tool was chosen"),
             Self::Chosen => ("chosen", "it was chosen"),

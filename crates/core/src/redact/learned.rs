@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 
-use super::Redactor;
+use super::redactor::Redactor;
 use crate::secret::Secret;
 
 /// Secrets that are known at the same time. Of more, those that nobody holds any more are

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::{Redactor, Secrets};
-use crate::context::Progress;
+use super::learned::Secrets;
+use super::redactor::Redactor;
+use crate::host::Progress;
 use crate::host::{Ask, LogEntry};
 
 /// The secrets that a source was given, and what came to be one since. Cheap to clone.

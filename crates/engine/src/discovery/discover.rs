@@ -83,7 +83,7 @@ pub(super) async fn discover(
 /// The plan that a call of a tool beside the catalog has.
 pub(super) fn plan(context: &CallContext) -> Result<&Plan, ToolError> {
     let lost = || ToolError::new(ErrorKind::Internal, "the tools cannot be looked at just now");
-    context.plan().ok_or_else(lost)
+    Plan::of_call(context).ok_or_else(lost)
 }
 
 /// Off the threads that serve: an index may have to be made first.

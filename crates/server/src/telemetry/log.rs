@@ -151,7 +151,7 @@ pub(super) fn call(call: &Over<'_>, took: Duration) {
         | ToolOutcome::Denied { .. }
         | ToolOutcome::Pending(_) => None,
     };
-    let spec = call.tool.map(|tool| &tool.spec);
+    let spec = call.tool.map(|tool| tool.spec);
     let fields = json!({
         "tool": cut(call.name),
         "source": spec.map(|spec| &spec.origin.source),

@@ -1,5 +1,7 @@
 //! The examples of the manual and of the README are run, and say what they are said to say.
 
+use std::path::Path;
+
 use crate::peers::Peers;
 use crate::process::{Folder, shell};
 
@@ -30,8 +32,9 @@ fn chapter(text: &str) -> usize {
     let folder = Folder::new();
     if text.contains("mcp-server-") {
         let Some(peers) = Peers::find() else { return 0 };
-        let petstore = include_str!("../../../../../shared/data/openapi/petstore3.yaml");
-        folder.write("petstore3.yaml", petstore);
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/openapi");
+        let Ok(petstore) = std::fs::read_to_string(data.join("petstore3.yaml")) else { return 0 };
+        folder.write("petstore3.yaml", &petstore);
         let _mock = text.contains("prism mock").then(|| peers.mock(&folder, "petstore3.yaml"));
         let _served = Served(&folder);
         return blocks(&folder, text);

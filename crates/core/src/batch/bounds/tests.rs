@@ -9,6 +9,7 @@ use std::task::{Context, Poll, Waker};
 use futures_util::future::join_all;
 use proptest::prelude::*;
 use tokio::runtime::Builder;
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::*;

@@ -6,19 +6,22 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use super::consent::{self, refused};
+use super::executor::Executor;
+use super::options::BatchOptions;
+use super::read::{Read, Word};
 use super::reader::{Reader, Wish};
-use super::seek::Found;
-use super::stock::Stock;
-use super::{About, Fields, Following, Inquiry, Visitor};
 use crate::advice;
-use crate::batch::{BatchOptions, Executor, Read, Word};
+use crate::arguments::Arguments;
 use crate::catalog::{Assembly, Catalog, CatalogBounds, Shelf};
+use crate::fields::Fields;
+use crate::library::seek::Found;
+use crate::library::{About, Following, Inquiry, Stock, Visitor};
 use crate::name::{SourceId, ToolName};
 use crate::outcome::{ErrorKind, Pending, ToolError, ToolOutcome};
 use crate::plan::{Plan, Request};
 use crate::response::Response;
 use crate::ticket::Decision;
-use crate::tool::{Arguments, Tool};
+use crate::tool::Tool;
 use crate::toolset::Toolset;
 
 impl Executor {

@@ -4,13 +4,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::oneshot;
 
-use super::{Following, Inquiry, Library};
 use crate::BoxFuture;
+use crate::arguments::Arguments;
 use crate::content::Content;
 use crate::context::CallContext;
+use crate::library::{Following, Inquiry, Library};
 use crate::outcome::{ErrorKind, ToolError, ToolOutcome};
 use crate::spec::ToolSpec;
-use crate::tool::{Arguments, Tool};
+use crate::tool::Tool;
 
 pub(super) struct Reader {
     pub(super) spec: ToolSpec,

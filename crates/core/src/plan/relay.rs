@@ -4,10 +4,10 @@
 use serde_json::{Map, Value};
 use toolcrib_json::repair::Bounds;
 
+use super::tools::Plan;
 use crate::advice;
 use crate::call::{Call, RawArguments};
 use crate::outcome::{ErrorKind, ToolError};
-use crate::plan::Plan;
 use crate::spec::Validation;
 
 /// The field that names the tool, and what models write in its place.
@@ -17,7 +17,7 @@ const PARAMETERS: [&str; 6] = ["parameters", "arguments", "params", "args", "inp
 
 /// Turns a call of the plan's relay into one of the tool that it names, and says what was put
 /// right on the way. `None`: it is no such call. `Err`: it names nothing.
-pub(super) fn resolve(
+pub(crate) fn resolve(
     plan: &Plan,
     call: &mut Call,
     bounds: &Bounds,
@@ -35,17 +35,21 @@ pub(super) fn resolve(
     )
 }
 
-/// The name that a call of the relay gives; `None`: it is no such call, or gives none.
-pub(crate) fn meant(
-    plan: &Plan,
-    name: &str,
-    arguments: impl FnOnce() -> RawArguments,
-    bounds: &Bounds,
-) -> Option<String> {
-    let relay = plan.beside().relay.as_ref().filter(|relay| relay.as_str() == name)?;
-    let mut call = Call::new("", relay.as_str(), arguments());
-    resolve(plan, &mut call, bounds)?.ok()?;
-    Some(call.name)
+impl Plan {
+    /// The tool that a call means: that which it names where it goes through another one. What its
+    /// arguments say is read as the gate reads it. `None`: it is no call of the relay, or names
+    /// nothing.
+    pub fn meant(
+        &self,
+        name: &str,
+        arguments: impl FnOnce() -> RawArguments,
+        bounds: &Bounds,
+    ) -> Option<String> {
+        let relay = self.beside().relay.as_ref().filter(|relay| relay.as_str() == name)?;
+        let mut call = Call::new("", relay.as_str(), arguments());
+        resolve(self, &mut call, bounds)?.ok()?;
+        Some(call.name)
+    }
 }
 
 fn failed(message: String) -> ToolError {
@@ -58,7 +62,7 @@ fn opened(
     raw: RawArguments,
     bounds: &Bounds,
 ) -> Result<(Map<String, Value>, Vec<String>), ToolError> {
-    let signature = || advice::relay_signature(plan);
+    let signature = || advice::relay_signature(plan.beside().relay.as_ref());
     let (value, repairs) = match raw {
         RawArguments::Absent => (Value::Null, Vec::new()),
         RawArguments::Value(value) => (value, Vec::new()),
@@ -96,11 +100,14 @@ fn named(
 ) -> Result<Vec<String>, ToolError> {
     let told = repairs.len();
     let Some(Value::String(name)) = take(&mut fields, &NAME, &mut repairs) else {
-        return Err(failed(advice::relay_names_nothing(plan)));
+        return Err(failed(advice::relay_names_nothing(
+            plan.beside().relay.as_ref(),
+            plan.beside().finder.as_ref(),
+        )));
     };
     let name = name.trim();
     if plan.beside().relay.as_ref().is_some_and(|relay| relay.as_str() == name) {
-        return Err(failed(advice::relay_names_itself(plan)));
+        return Err(failed(advice::relay_names_itself(plan.beside().relay.as_ref())));
     }
     let parameters = take(&mut fields, &PARAMETERS, &mut repairs);
     let arguments = match parameters {
@@ -116,7 +123,10 @@ fn named(
     let strict = tool.is_some_and(|tool| tool.listed.spec.validation == Validation::Strict);
     // What is broken around the arguments of a strict tool is as good as broken within.
     if strict && let Some(repair) = repairs.get(..told).and_then(<[String]>::first) {
-        return Err(failed(advice::unreadable(repair, &advice::relay_signature(plan))));
+        return Err(failed(advice::unreadable(
+            repair,
+            &advice::relay_signature(plan.beside().relay.as_ref()),
+        )));
     }
     name.clone_into(&mut call.name);
     call.arguments = arguments;

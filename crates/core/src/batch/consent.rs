@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::{About, Inquiry, Refusal};
+use super::options::BatchOptions;
 use crate::advice;
 use crate::approval::{self, shown, shown_json};
-use crate::batch::BatchOptions;
 use crate::call::CallKey;
 use crate::host::{Ask, Question, Unanswered};
+use crate::library::{About, Inquiry};
 use crate::outcome::{ErrorKind, Pending, ToolError};
+use crate::refusal::Refusal;
 use crate::ticket::Decision;
 
 /// Why nobody said yes or no, with the error of whoever inquired.

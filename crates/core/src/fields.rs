@@ -1,0 +1,6 @@
+//! A JSON object whose members nobody here looks into.
+
+use serde_json::{Map, Value};
+
+/// A JSON object.
+pub type Fields = Map<String, Value>;

@@ -1,0 +1,30 @@
+//! What a host should know of a plan, and why there may be none.
+
+use crate::name::ToolName;
+
+/// Something the host should know, though the plan holds.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, thiserror::Error)]
+#[serde(tag = "warning", rename_all = "snake_case")]
+pub enum Warning {
+    #[error("the choice `{choice}` names no available tool{}", near(.nearest.as_ref()))]
+    UnknownChoice { choice: String, nearest: Option<ToolName> },
+    #[error("the choice `{choice}` has no effect: {why}")]
+    LostChoice { choice: ToolName, why: String },
+    #[error("`{name}` cannot be disabled for this request: there is no such tool")]
+    UnknownDisabled { name: String },
+    #[error("no tool is visible: ask why of the tools that you expected")]
+    NothingVisible,
+}
+
+fn near(nearest: Option<&ToolName>) -> String {
+    nearest.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+}
+
+/// Why there is no plan.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("none of the chosen tools is left: {}", said(.0))]
+pub struct PlanError(pub Vec<Warning>);
+
+fn said(warnings: &[Warning]) -> String {
+    warnings.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
