@@ -1,5 +1,13 @@
 //! A call as a model made it: nothing in it is trusted yet.
 
+pub(crate) mod arguments;
+pub(crate) mod caller;
+pub(crate) mod context;
+pub(crate) mod host;
+pub(crate) mod json_fields;
+pub(crate) mod name;
+pub(crate) mod trace;
+
 use std::fmt;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,7 +1,8 @@
 //! The published snapshot of all sources: immutable, indexed, swapped whole.
 
-mod listed;
+mod entry;
 pub(crate) mod quarantine;
+pub(crate) mod type_map;
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
@@ -10,15 +11,15 @@ use std::sync::{Arc, OnceLock};
 use foldhash::fast::RandomState;
 use toolcrib_json::schema::{self};
 
-pub use self::listed::Listed;
-use self::listed::try_to_compile;
 pub use self::quarantine::{Quarantine, Quarantined};
-use crate::fingerprint::Fingerprint;
-use crate::memo::Memo;
-use crate::name::{LONGEST_NAME, SourceId, ToolName};
-use crate::spec::ToolSpec;
+use crate::call::name::{LONGEST_NAME, SourceId, ToolName};
 use crate::tool::Tool;
-use crate::toolset::{Aside, Shelved, Toolset, owner};
+use crate::tool::fingerprint::Fingerprint;
+use crate::tool::spec::ToolSpec;
+use crate::tool::toolset::{Aside, Shelved, Toolset, owner};
+pub use entry::Listed;
+use entry::try_to_compile;
+use type_map::Memo;
 
 /// Every tool there is, under its name, and those that were kept out with the reason.
 ///
@@ -58,7 +59,7 @@ impl Aside {
 pub struct CatalogBounds {
     /// Tools in all. Each source has a bound of its own, and nobody bounds the sources.
     pub tools: usize,
-    /// Longest name of a tool; none has more than [`LONGEST_NAME`](crate::name::LONGEST_NAME).
+    /// Longest name of a tool; none has more than [`LONGEST_NAME`](crate::call::name::LONGEST_NAME).
     pub name: usize,
     /// What the schema of one may cost.
     pub schema: Arc<schema::Bounds>,

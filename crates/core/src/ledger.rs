@@ -2,9 +2,12 @@
 
 mod attempt;
 mod ending;
-mod once;
-mod open;
-mod stands;
+pub(crate) mod error;
+mod keys;
+mod open_tickets;
+mod status;
+pub(crate) mod ticket;
+pub(crate) mod timestamp;
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,19 +16,19 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::BoxFuture;
-use crate::arguments::Arguments;
 use crate::call::CallKey;
-use crate::caller::Caller;
-use crate::content::Content;
-use crate::fingerprint::Fingerprint;
-use crate::ledger_error::LedgerError;
-use crate::spec::ToolSpec;
-use crate::ticket::{Parked, TicketError, TicketId};
+use crate::call::arguments::Arguments;
+use crate::call::caller::Caller;
+use crate::outcome::content::Content;
+use crate::tool::fingerprint::Fingerprint;
+use crate::tool::spec::ToolSpec;
 pub use attempt::{Attempt, Doubtful, Finish};
 pub use ending::Ending;
-pub use once::{Begun, KeyEnd, LONGEST_KEY, OnceKey};
-pub use open::OpenTickets;
-pub use stands::Stands;
+use error::LedgerError;
+pub use keys::{Begun, KeyEnd, LONGEST_KEY, OnceKey};
+pub use open_tickets::OpenTickets;
+pub use status::Stands;
+use ticket::{Parked, TicketError, TicketId};
 
 /// The record. An error of the ledger stops a call that has an effect before it is sent.
 pub trait Ledger: Send + Sync {

@@ -1,5 +1,11 @@
 //! How a call ended. There is no other way for a call to end.
 
+pub(crate) mod content;
+pub mod messages;
+pub(crate) mod protocol_error;
+pub(crate) mod response;
+pub(crate) mod run;
+
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -8,9 +14,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::content::Content;
-use crate::refusal::Refusal;
-use crate::ticket::id::TicketId;
+use crate::ledger::ticket::id::TicketId;
+use content::Content;
+use protocol_error::Refusal;
 
 /// The end of a call.
 #[derive(Debug, Clone)]

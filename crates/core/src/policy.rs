@@ -1,16 +1,19 @@
 //! Who may see and call what. A policy gives a verdict, always: it cannot fail open.
 
+pub mod approval;
+pub(crate) mod limits;
+
 use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
 
 use crate::BoxFuture;
-use crate::arguments::Arguments;
-use crate::caller::Caller;
-use crate::effect::Effect;
-use crate::fingerprint::Fingerprint;
-use crate::library::address::Address;
-use crate::spec::ToolSpec;
+use crate::call::arguments::Arguments;
+use crate::call::caller::Caller;
+use crate::resource::address::Address;
+use crate::tool::effect::Effect;
+use crate::tool::fingerprint::Fingerprint;
+use crate::tool::spec::ToolSpec;
 
 /// What is to happen with a call. Of several, the strictest wins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

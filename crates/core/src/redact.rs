@@ -1,12 +1,13 @@
 //! Takes secrets out of what leaves: results, errors, questions, records.
 
 mod forms;
-mod learned;
+mod learned_secrets;
 mod mask;
+mod prefilter;
 mod redactor;
-mod sieve;
+pub(crate) mod secret;
 mod view;
 
-pub use learned::Secrets;
+pub use learned_secrets::Secrets;
 pub use mask::Mask;
 pub use redactor::Redactor;

@@ -1,5 +1,16 @@
 //! A tool: a spec and the code behind it, in one object, so that the two cannot part.
 
+pub mod canonical;
+pub(crate) mod compact_json;
+pub(crate) mod effect;
+pub(crate) mod fingerprint;
+pub(crate) mod sanitize;
+pub(crate) mod source;
+pub(crate) mod source_error;
+pub(crate) mod spec;
+pub(crate) mod toolset;
+pub(crate) mod verify;
+
 use std::future::{Future, ready};
 use std::sync::Arc;
 
@@ -8,14 +19,14 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::BoxFuture;
-use crate::arguments::Arguments;
-use crate::caller::Caller;
-use crate::content::IntoContent;
-use crate::context::CallContext;
-use crate::effect::Effect;
-use crate::name::InvalidName;
+use crate::call::arguments::Arguments;
+use crate::call::caller::Caller;
+use crate::call::context::CallContext;
+use crate::call::name::InvalidName;
+use crate::outcome::content::IntoContent;
 use crate::outcome::{ToolError, ToolOutcome};
-use crate::spec::ToolSpec;
+use effect::Effect;
+use spec::ToolSpec;
 
 /// What anybody may plug in.
 ///
@@ -203,8 +214,8 @@ impl Tool for Brief {
     }
 }
 
-impl From<Result<crate::content::Content, ToolError>> for ToolOutcome {
-    fn from(result: Result<crate::content::Content, ToolError>) -> Self {
+impl From<Result<crate::outcome::content::Content, ToolError>> for ToolOutcome {
+    fn from(result: Result<crate::outcome::content::Content, ToolError>) -> Self {
         match result {
             Ok(content) => Self::Done(content),
             Err(error) => Self::Failed(error),

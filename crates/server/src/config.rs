@@ -251,7 +251,7 @@ pub(crate) fn dies_at() {
     let (moment, time) = text.split_once('#').unwrap_or((&text, "1"));
     let time = time.parse().unwrap_or(1);
     let _ = MOMENT.set((moment.to_owned(), AtomicU32::new(time)));
-    toolcrib::moment::watch(|reached| {
+    toolcrib::failpoint::watch(|reached| {
         let Some((moment, left)) = MOMENT.get() else { return };
         if moment == reached && left.fetch_sub(1, Ordering::AcqRel) == 1 {
             anstream::eprintln!("dies at a moment of a test");

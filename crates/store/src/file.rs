@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
-use toolcrib_core::moment;
+use toolcrib_core::failpoint;
 
 use crate::error::StoreError;
 use crate::tickets;
@@ -237,7 +237,7 @@ fn migrate(connection: &mut Connection, found: i64) -> rusqlite::Result<()> {
         step_by_step.execute_batch(step)?;
         step_by_step.pragma_update(None, "application_id", APPLICATION)?;
         step_by_step.pragma_update(None, "user_version", number)?;
-        moment::reached("migrated");
+        failpoint::reached("migrated");
         step_by_step.commit()?;
     }
     Ok(())

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::fingerprint::Fingerprint;
-use crate::spec::ToolSpec;
+use crate::tool::fingerprint::Fingerprint;
+use crate::tool::spec::ToolSpec;
 
 /// A tool that no plan shows, and why.
 #[derive(Debug, Clone)]

@@ -5,20 +5,20 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use super::beside::{Beside, Shown};
+use super::presentation::{Beside, Shown};
+use super::presenter::{Plainly, Showing};
 use super::request::{ChoiceScope, Request};
-use super::showing::{Plainly, Showing};
-use super::standing::{Because, Exposure, Out, Standing};
+use super::similar_names::nearest;
 use super::tools::{Decided, Plan};
+use super::visibility::{Because, Exposure, Out, Standing};
 use super::warning::{PlanError, Warning};
-use crate::caller::Caller;
+use crate::call::caller::Caller;
+use crate::call::name::ToolName;
+use crate::catalog::type_map::Memo;
 use crate::catalog::{Catalog, Listed};
-use crate::memo::Memo;
-use crate::name::ToolName;
-use crate::nearest::nearest;
+use crate::outcome::run::Run;
 use crate::policy::Policy;
-use crate::run::Run;
-use crate::spec::ToolSpec;
+use crate::tool::spec::ToolSpec;
 
 impl Plan {
     /// Decides for every tool of the snapshot, in the order that `ARCHITECTURE.md` gives.

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::standing::Exposure;
 use super::tools::Plan;
+use super::visibility::Exposure;
 
 /// Texts for a host to put into its prompts; empty where no tool says anything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]

@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 use toolcrib_json::repair::Bounds;
 
 use super::tools::Plan;
-use crate::advice;
 use crate::call::{Call, RawArguments};
+use crate::outcome::messages;
 use crate::outcome::{ErrorKind, ToolError};
-use crate::spec::Validation;
+use crate::tool::spec::Validation;
 
 /// The field that names the tool, and what models write in its place.
 const NAME: [&str; 4] = ["name", "tool_name", "tool", "toolName"];
@@ -62,7 +62,7 @@ fn opened(
     raw: RawArguments,
     bounds: &Bounds,
 ) -> Result<(Map<String, Value>, Vec<String>), ToolError> {
-    let signature = || advice::relay_signature(plan.beside().relay.as_ref());
+    let signature = || messages::relay_signature(plan.beside().relay.as_ref());
     let (value, repairs) = match raw {
         RawArguments::Absent => (Value::Null, Vec::new()),
         RawArguments::Value(value) => (value, Vec::new()),
@@ -70,7 +70,7 @@ fn opened(
         RawArguments::Text(text) => {
             let read = bounds
                 .read(&text)
-                .map_err(|error| failed(advice::unreadable(&error.to_string(), &signature())))?;
+                .map_err(|error| failed(messages::unreadable(&error.to_string(), &signature())))?;
             let repairs = read.repairs.iter().map(ToString::to_string).collect();
             (read.value, repairs)
         }
@@ -81,14 +81,14 @@ fn opened(
         Value::String(text) => {
             let inner = bounds.read(&text).ok().map(|read| read.value);
             let Some(Value::Object(fields)) = inner else {
-                return Err(failed(advice::not_an_object("a string", &signature())));
+                return Err(failed(messages::not_an_object("a string", &signature())));
             };
             let note = "opened an object that was written as a string".to_owned();
             Ok((fields, repairs.into_iter().chain([note]).collect()))
         }
-        Value::Array(_) => Err(failed(advice::not_an_object("a list", &signature()))),
-        Value::Number(_) => Err(failed(advice::not_an_object("a number", &signature()))),
-        Value::Bool(_) => Err(failed(advice::not_an_object("true or false", &signature()))),
+        Value::Array(_) => Err(failed(messages::not_an_object("a list", &signature()))),
+        Value::Number(_) => Err(failed(messages::not_an_object("a number", &signature()))),
+        Value::Bool(_) => Err(failed(messages::not_an_object("true or false", &signature()))),
     }
 }
 
@@ -100,14 +100,14 @@ fn named(
 ) -> Result<Vec<String>, ToolError> {
     let told = repairs.len();
     let Some(Value::String(name)) = take(&mut fields, &NAME, &mut repairs) else {
-        return Err(failed(advice::relay_names_nothing(
+        return Err(failed(messages::relay_names_nothing(
             plan.beside().relay.as_ref(),
             plan.beside().finder.as_ref(),
         )));
     };
     let name = name.trim();
     if plan.beside().relay.as_ref().is_some_and(|relay| relay.as_str() == name) {
-        return Err(failed(advice::relay_names_itself(plan.beside().relay.as_ref())));
+        return Err(failed(messages::relay_names_itself(plan.beside().relay.as_ref())));
     }
     let parameters = take(&mut fields, &PARAMETERS, &mut repairs);
     let arguments = match parameters {
@@ -123,9 +123,9 @@ fn named(
     let strict = tool.is_some_and(|tool| tool.listed.spec.validation == Validation::Strict);
     // What is broken around the arguments of a strict tool is as good as broken within.
     if strict && let Some(repair) = repairs.get(..told).and_then(<[String]>::first) {
-        return Err(failed(advice::unreadable(
+        return Err(failed(messages::unreadable(
             repair,
-            &advice::relay_signature(plan.beside().relay.as_ref()),
+            &messages::relay_signature(plan.beside().relay.as_ref()),
         )));
     }
     name.clone_into(&mut call.name);

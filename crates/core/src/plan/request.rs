@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::beside::Discovery;
-use crate::run::Run;
+use super::presentation::Discovery;
+use crate::outcome::run::Run;
 
 /// The wishes of one request.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

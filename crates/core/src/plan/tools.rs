@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use super::beside::{Beside, Extra, Shown};
-use super::standing::{Because, Exposure, Standing};
+use super::presentation::{Beside, Extra, Shown};
+use super::visibility::{Because, Exposure, Standing};
 use super::warning::Warning;
-use crate::batch::options::Missing;
-use crate::caller::Caller;
+use crate::call::caller::Caller;
+use crate::call::context::CallContext;
+use crate::call::name::ToolName;
+use crate::catalog::type_map::Memo;
 use crate::catalog::{Catalog, Listed};
-use crate::context::CallContext;
-use crate::memo::Memo;
-use crate::name::ToolName;
+use crate::gate::batch::options::Missing;
 use crate::outcome::ToolError;
-use crate::run::Run;
+use crate::outcome::run::Run;
 
 /// What one request may use. Cheap to clone; the same input makes the same plan.
 #[derive(Clone)]
@@ -183,6 +183,6 @@ impl Plan {
     pub fn nearest(&self, wrong: &str) -> Vec<&ToolName> {
         let visible = self.decided.visible.iter().take(2_000);
         let names = visible.filter_map(|place| Some(&self.catalog.at(*place)?.spec.name));
-        crate::nearest::nearest(wrong, names)
+        super::similar_names::nearest(wrong, names)
     }
 }

@@ -1,6 +1,6 @@
 //! What a host should know of a plan, and why there may be none.
 
-use crate::name::ToolName;
+use crate::call::name::ToolName;
 
 /// Something the host should know, though the plan holds.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, thiserror::Error)]

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::learned::Secrets;
+use super::learned_secrets::Secrets;
 use super::redactor::Redactor;
-use crate::host::Progress;
-use crate::host::{Ask, LogEntry};
+use crate::call::host::Progress;
+use crate::call::host::{Ask, LogEntry};
 
 /// The secrets that a source was given, and what came to be one since. Cheap to clone.
 #[derive(Clone)]

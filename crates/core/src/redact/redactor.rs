@@ -9,11 +9,11 @@ use serde_json::{Map, Value};
 use toolcrib_json::unseen::is_unseen;
 
 use super::forms::{self, Form};
-use super::sieve::Sieve;
+use super::prefilter::Sieve;
+use super::secret::Secret;
 use super::view::View;
-use crate::content::{Content, Part, Reference};
 use crate::outcome::ToolError;
-use crate::secret::Secret;
+use crate::outcome::content::{Content, Part, Reference};
 
 /// What stands where a secret stood.
 const MASK: &str = "[secret]";

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use toolcrib_core::{Catalog, ErrorKind, Executor, Inquiry, Missing, ToolError, Visitor, advice};
+use toolcrib_core::{Catalog, ErrorKind, Executor, Inquiry, Missing, ToolError, Visitor, messages};
 
 use super::Crib;
 use super::tools::Tools;
@@ -36,7 +36,7 @@ impl Crib {
         if stock.has(inquiry, &visitor.caller, executor.policy(), open.as_ref()) {
             return Ok(());
         }
-        Err(again(ErrorKind::SourceStarting, advice::starting_beside()))
+        Err(again(ErrorKind::SourceStarting, messages::starting_beside()))
     }
 }
 
@@ -52,12 +52,12 @@ pub(super) fn missing(tools: Tools, gate: Arc<ArcSwap<Executor>>) -> Missing {
         match owner {
             // Nothing else that starts could have it.
             Some((away, false)) if is_named || !is_starting => {
-                let told = advice::away(name, &away.source, away.reason);
+                let told = messages::away(name, &away.source, away.reason);
                 Some(again(ErrorKind::Unavailable, told))
             }
             owner if is_starting => {
                 let source = owner.filter(|_| is_named).map(|(away, _)| away.source);
-                Some(again(ErrorKind::SourceStarting, advice::starting(name, source.as_ref())))
+                Some(again(ErrorKind::SourceStarting, messages::starting(name, source.as_ref())))
             }
             _ => None,
         }

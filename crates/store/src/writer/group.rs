@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use rusqlite::Connection;
-use toolcrib_core::moment;
+use toolcrib_core::failpoint;
 
 use super::Shared;
 use super::job::{Job, Need};
@@ -160,7 +160,7 @@ impl Group {
         let mut more = false;
         let whole = self.transact(false, |connection, _| {
             more = prune::step(connection, &options)?;
-            moment::reached("pruned");
+            failpoint::reached("pruned");
             Ok(())
         });
         // What cannot be removed now is removed another time.
@@ -251,9 +251,9 @@ impl Group {
         }
         self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         work(&self.connection)?;
-        moment::reached("before commit");
+        failpoint::reached("before commit");
         self.connection.prepare_cached("COMMIT")?.execute([])?;
-        moment::reached("committed");
+        failpoint::reached("committed");
         Ok(())
     }
 }

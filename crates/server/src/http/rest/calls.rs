@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use toolcrib::auth::profiles;
 use toolcrib::{
-    BatchOptions, Begun, Call, ErrorKind, Host, KeyEnd, LONGEST_KEY, OnceKey, Request, moment,
+    BatchOptions, Begun, Call, ErrorKind, Host, KeyEnd, LONGEST_KEY, OnceKey, Request, failpoint,
 };
 
 use super::hearing::{hears, hears_anyway};
@@ -96,13 +96,13 @@ pub(crate) fn run(asked: Asked) -> Answered {
         let options = BatchOptions { cancel: work.cancel.clone(), ..BatchOptions::default() };
         let Some(key) = key else {
             let Done { reply: done, .. } = work.done(options).await;
-            moment::reached("replying");
+            failpoint::reached("replying");
             return Ok(json_bytes(done));
         };
         // Who goes away and comes back with the key finds the reply.
         let options = BatchOptions { key: Some(key.clone()), ..options };
         let done = tokio::spawn(replies.keep(key, work.done(options))).await;
-        moment::reached("replying");
+        failpoint::reached("replying");
         done.map(json_bytes).map_err(|_| lost())
     })
 }

@@ -21,7 +21,7 @@ use crate::serve::support::{Answer, Serving, read};
 const FILE: &str = "allow = [\"*\"]\n[store]\nurl = \"sqlite://crib.db\"\n\
                     [profile.careful]\nask = [\"*__act\"]\n";
 
-/// Moments of the server itself, as `toolcrib_core::moment` names them, and which time it dies.
+/// Moments of the server itself, as `toolcrib_core::failpoint` names them, and which time it dies.
 const OWN: &[(&str, u32)] = &[
     ("admitted", 3),
     ("before commit", 4),

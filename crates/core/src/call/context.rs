@@ -1,0 +1,239 @@
+//! What a running call may know and do.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::caller::Caller;
+use super::host::{
+    Ask, AskPerson, Host, LogEntry, LogLevel, Progress, Question, Unanswered, Unheard,
+};
+use super::json_fields::Fields;
+use super::name::SourceId;
+use super::trace::{Trace, TraceState};
+use crate::BoxFuture;
+use crate::call::CallKey;
+use crate::observe::observer::Witness;
+use crate::observe::outbound::{Errand, OfCall};
+use crate::outcome::protocol_error::Refusal;
+use crate::outcome::{ErrorKind, ToolError};
+use crate::redact::Mask;
+
+/// The surroundings of one call. Cheap to clone; only the executor makes one.
+#[derive(Clone)]
+pub struct CallContext {
+    pub(crate) caller: Arc<Caller>,
+    pub(crate) key: CallKey,
+    pub(crate) attempt: u32,
+    pub(crate) deadline: Instant,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) session: Option<Arc<str>>,
+    pub(crate) host: Option<Arc<dyn Host>>,
+    /// What becomes of a form that the host cannot put to anybody.
+    pub(crate) unheard: Unheard,
+    /// Asks a person whom the host cannot ask.
+    pub(crate) asker: Option<Arc<dyn AskPerson>>,
+    pub(crate) witness: Option<Arc<dyn Witness>>,
+    pub(crate) trace: Option<Trace>,
+    pub(crate) trace_state: Option<TraceState>,
+    /// Where the tool comes from; `None`: nobody records what is asked of others for the call.
+    pub(crate) recorded: Option<SourceId>,
+    /// What the gate hands to tools that stand beside the catalog.
+    pub(crate) extension: Option<Arc<dyn Any + Send + Sync>>,
+    /// Takes out of what the call says the secrets of its source.
+    pub(crate) mask: Option<Mask>,
+}
+
+impl CallContext {
+    pub fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    /// What the gate handed to a tool that stands beside the catalog; see `Plan::of_call`.
+    pub(crate) fn extension<T: 'static>(&self) -> Option<&T> {
+        self.extension.as_deref()?.downcast_ref()
+    }
+
+    /// Our own name for the call; the model's id is not unique.
+    pub fn key(&self) -> CallKey {
+        self.key
+    }
+
+    /// 1 for the first try.
+    pub fn attempt(&self) -> u32 {
+        self.attempt
+    }
+
+    pub fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// Resolves when nobody waits for the result any more; then tidy up and return soon.
+    pub async fn cancelled(&self) {
+        self.cancel.cancelled().await;
+    }
+
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel.is_cancelled()
+    }
+
+    /// A token that sub-tasks may hold.
+    pub fn cancellation(&self) -> CancellationToken {
+        self.cancel.child_token()
+    }
+
+    /// The host's name for the conversation, for tools that keep state in one; `None`: the host
+    /// keeps none.
+    pub fn session(&self) -> Option<&str> {
+        self.session.as_deref()
+    }
+
+    /// Where the call stands in a trace; `None`: nobody traces. What is asked of others for the
+    /// call has a place of its own: see [`CallContext::errand`].
+    pub fn trace(&self) -> Option<Trace> {
+        self.trace.filter(|trace| trace.goes_on())
+    }
+
+    /// What others wrote beside it, for whoever is told the place.
+    pub fn trace_state(&self) -> Option<&TraceState> {
+        self.trace_state.as_ref().filter(|_| self.trace().is_some())
+    }
+
+    /// Begins a request to somebody else, who does a part of the call. `name`: what is asked for,
+    /// without anything that an argument says (`tools/call look`, `GET /pets/{id}`).
+    pub fn errand(&self, name: impl FnOnce() -> String) -> Errand {
+        let trace = self.trace();
+        let (Some(source), Some(witness), Some(of_call)) = (&self.recorded, &self.witness, trace)
+        else {
+            return Errand::untold(trace);
+        };
+        Errand::begin(
+            Arc::clone(witness),
+            OfCall {
+                key: self.key,
+                source: source.clone(),
+                attempt: self.attempt,
+                deadline: self.deadline,
+            },
+            of_call.child(),
+            name(),
+        )
+    }
+
+    /// The same call, of which nobody hears these secrets while it runs; in place of any that were
+    /// to be kept back before.
+    #[must_use]
+    pub fn masked(&self, mask: &Mask) -> Self {
+        Self { mask: Some(mask.clone()), ..self.clone() }
+    }
+
+    pub fn progress(&self, mut progress: Progress) {
+        if let Some(mask) = &self.mask {
+            mask.progress(&mut progress);
+        }
+        if let Some(witness) = &self.witness {
+            witness.progress(self.key, &progress);
+        }
+        if let Some(host) = &self.host {
+            host.progress(self.key, progress);
+        }
+    }
+
+    pub fn log(&self, mut entry: LogEntry) {
+        if let Some(mask) = &self.mask {
+            mask.log(&mut entry);
+        }
+        if let Some(host) = &self.host {
+            host.log(self.key, entry);
+        }
+    }
+
+    /// Says that what was to be done at an address which the host was asked to open is done.
+    pub fn opened(&self, mut said: Fields) {
+        if let Some(mask) = &self.mask {
+            mask.each(|redactor| redactor.fields(&mut said));
+        }
+        if let Some(host) = &self.host {
+            host.opened(self.key, said);
+        }
+    }
+
+    /// The lowest level of lines that somebody reads; `None`: nobody reads any.
+    pub fn hears(&self) -> Option<LogLevel> {
+        self.host.as_ref().and_then(|host| host.hears())
+    }
+
+    /// Which questions have somebody to answer them.
+    pub fn answers(&self) -> &[Question] {
+        match &self.asker {
+            Some(asker) => asker.answers(),
+            None => self.host.as_ref().map_or(&[], |host| host.answers()),
+        }
+    }
+
+    /// Whether what it asks waits for a person under a ticket, since its host can put it to nobody.
+    pub fn asks_by_ticket(&self) -> bool {
+        self.asker.is_some()
+    }
+
+    /// The same call with nobody to answer but its host: what that cannot answer waits for no
+    /// person.
+    #[must_use]
+    pub fn asking_host_alone(&self) -> Self {
+        Self { asker: None, unheard: Unheard::PutAway, ..self.clone() }
+    }
+
+    /// What becomes of a form that the host cannot put to anybody.
+    pub fn unheard(&self) -> Unheard {
+        self.unheard
+    }
+
+    /// Whether a server that may ask in the way of before 2026-07-28 had better be asked in it too:
+    /// its handlers may know no other, and the host can answer.
+    pub fn is_asked_in_older_way(&self) -> bool {
+        self.host.as_ref().is_some_and(|host| host.is_older() && !host.answers().is_empty())
+    }
+
+    /// Whether a server that speaks both is spoken to in the way of 2026-07-28, as the host is.
+    pub fn is_newer(&self) -> bool {
+        self.host.as_ref().is_some_and(|host| host.is_newer())
+    }
+
+    /// Fails, in the words of the protocol, unless the host can answer this.
+    pub fn require(&self, question: Question) -> Result<(), ToolError> {
+        if self.answers().contains(&question) {
+            return Ok(());
+        }
+        let told = "the client lacks what this needs: tell the user, or use another tool";
+        let refusal = Refusal::new(Refusal::CLIENT_LACKS, told);
+        let lacking = json!({ "requiredCapabilities": question.capability() });
+        Err(refusal.with(lacking).into_error(ErrorKind::Tool))
+    }
+
+    /// Asks the host and waits for its answer, or for the end of the call. What nobody would see in
+    /// the question is written out; an address that is not the one that a person would read is shown
+    /// to nobody.
+    pub async fn ask(&self, mut ask: Ask) -> Result<Value, Unanswered> {
+        if let Some(mask) = &self.mask {
+            mask.ask(&mut ask);
+        }
+        ask.tell_all();
+        if ask.hides_its_address() {
+            return Err(Unanswered::Unable);
+        }
+        let host = self.host.as_ref().filter(|host| host.answers().contains(&ask.question));
+        let answer: BoxFuture<'_, _> = match (host, &self.asker) {
+            (Some(host), _) => host.ask(self.key, ask),
+            (None, Some(asker)) if ask.question == Question::Form => Arc::clone(asker).ask(ask),
+            (None, _) => return Err(Unanswered::Unable),
+        };
+        tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => Err(Unanswered::Cancelled),
+            answer = answer => answer,
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! The way back to whoever made the calls, while they run.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::json_fields::Fields;
+use crate::BoxFuture;
+use crate::call::CallKey;
+
+/// What a running call may tell its host and ask of it. A host hears of its own calls only.
+///
+/// Every method has a default, so that a host says no more than it can do.
+pub trait Host: Send + Sync {
+    fn progress(&self, _call: CallKey, _progress: Progress) {}
+
+    fn log(&self, _call: CallKey, _entry: LogEntry) {}
+
+    /// What whoever asked to have an address opened says of it once that is done, in the shape of the
+    /// Model Context Protocol (`notifications/elicitation/complete`).
+    fn opened(&self, _call: CallKey, _said: Fields) {}
+
+    /// The lowest level of lines that anybody reads; servers are asked for no others. `None`: for
+    /// none at all. Without a word it is `Info`, whether `log` does anything or not.
+    fn hears(&self) -> Option<LogLevel> {
+        Some(LogLevel::Info)
+    }
+
+    /// Which questions `ask` has an answer for; servers are told of no others.
+    fn answers(&self) -> &[Question] {
+        &[]
+    }
+
+    /// Whether it is a client of the Model Context Protocol of before 2026-07-28, to which
+    /// questions come while its call runs: a server that speaks both asks it in its own way.
+    fn is_older(&self) -> bool {
+        false
+    }
+
+    /// Whether it is a client of 2026-07-28 of the Model Context Protocol: for its calls a program
+    /// that speaks both is spoken to in that way.
+    fn is_newer(&self) -> bool {
+        false
+    }
+
+    /// Puts a question to the person, or to the model, behind the call.
+    fn ask(&self, _call: CallKey, _ask: Ask) -> BoxFuture<'_, Result<Value, Unanswered>> {
+        Box::pin(std::future::ready(Err(Unanswered::Unable)))
+    }
+}
+
+/// How far a call is.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Progress {
+    pub done: f64,
+    pub total: Option<f64>,
+    pub message: Option<String>,
+}
+
+/// Asks a person whom no host can ask.
+pub(crate) trait AskPerson: Send + Sync {
+    /// Which questions have somebody to answer them.
+    fn answers(&self) -> &[Question];
+
+    /// Puts a form to a person, and waits for the answer.
+    fn ask(self: Arc<Self>, ask: Ask) -> BoxFuture<'static, Result<Value, Unanswered>>;
+}
+
+/// What a tool may ask for while it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Question {
+    /// Fields for a person to fill in.
+    Form,
+    /// An address for a person to open.
+    Address,
+    /// A completion by the host's model.
+    Sample,
+    /// The folders that the host works in.
+    Roots,
+}
+
+impl Question {
+    /// What a client declares that can answer it.
+    pub(crate) fn capability(self) -> Value {
+        match self {
+            Self::Form => json!({ "elicitation": { "form": {} } }),
+            Self::Address => json!({ "elicitation": { "url": {} } }),
+            Self::Sample => json!({ "sampling": {} }),
+            Self::Roots => json!({ "roots": {} }),
+        }
+    }
+}
+
+/// What becomes of a form that no host can put to anybody.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Unheard {
+    /// It waits for a person under a ticket, and whoever made the call is told so.
+    #[default]
+    Ticket,
+    /// Its asker is told that it was put away.
+    PutAway,
+    /// Its asker is told that nobody can be asked.
+    Refused,
+}
+
+/// A question of a running call.
+///
+/// `params` and the answer have the shapes of the Model Context Protocol (`elicitation/create`,
+/// `sampling/createMessage`, `roots/list`), which are the ones that hosts know.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ask {
+    pub question: Question,
+    pub params: Value,
+    /// What whoever asks calls the question; a host that gives questions names keeps this one.
+    pub name: Option<String>,
+    /// What stands in the question beside its method and its parameters.
+    pub besides: Fields,
+    /// What the message says besides that brought it, together with others perhaps.
+    pub around: Arc<Fields>,
+}
+
+impl Ask {
+    pub fn new(question: Question, params: Value) -> Self {
+        Self { question, params, name: None, besides: Fields::new(), around: Arc::default() }
+    }
+}
+
+/// Why a question has no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Unanswered {
+    #[error("nobody can be asked")]
+    Unable,
+    #[error("the call was cancelled before there was an answer")]
+    Cancelled,
+    #[error("nobody answered in time")]
+    Late,
+}
+
+/// A line that a tool writes while it runs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LogEntry {
+    pub level: LogLevel,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub logger: Option<String>,
+    pub data: Value,
+}
+
+/// The levels of RFC 5424, from the lowest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogLevel {
+    Debug,
+    Info,
+    Notice,
+    Warning,
+    Error,
+    Critical,
+    Alert,
+    Emergency,
+}

@@ -1,0 +1,22 @@
+//! The one gate: every call of every door runs here, in the order that is the security model.
+//!
+//! 1 to 5 (`admit`): parse and repair, dedupe, cap, control guard, look up and validate.
+//! 6 to 9 (`run_one`, a task for each call): decide, park, wait for its turn, record, run, govern,
+//! record. 10 (`answer`): one response a call, in call order.
+
+mod admit;
+pub(crate) mod batch;
+mod decide;
+mod executor;
+mod govern;
+mod observe;
+mod question;
+mod record;
+mod respond;
+mod run;
+mod schedule;
+mod tickets;
+
+pub use batch::options::{Audience, BatchOptions, Missing};
+pub use executor::Executor;
+pub use tickets::redeem::Redemption;

@@ -1,0 +1,22 @@
+//! The policy's own word.
+
+use std::panic::AssertUnwindSafe;
+
+use futures_util::FutureExt;
+
+use crate::call::arguments::Arguments;
+use crate::gate::batch::Batch;
+use crate::gate::run::timeout::within;
+use crate::policy::{Intent, Verdict};
+use crate::tool::spec::ToolSpec;
+
+/// Asks the policy. One that panics, or takes longer than a call, denies.
+pub(crate) async fn decide_on(batch: &Batch, tool: &ToolSpec, arguments: &Arguments) -> Verdict {
+    let intent = Intent { caller: batch.plan.caller(), tool, arguments };
+    let deciding = async { batch.gate.policy.decide(intent).await };
+    let deciding = AssertUnwindSafe(deciding).catch_unwind();
+    match within(batch.gate.limits.timeout, deciding).await {
+        Some(Ok(verdict)) => verdict,
+        Some(Err(_)) | None => Verdict::Deny("the policy could not decide".to_owned()),
+    }
+}

@@ -1,0 +1,103 @@
+//! Step 7: a call has its turn and its place, and is on record before anything of it is sent.
+
+pub(crate) mod order;
+pub(crate) mod places;
+
+use std::pin::pin;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use tokio::time::Instant;
+
+use super::record::asked;
+use crate::catalog::Listed;
+use crate::gate::batch::pending_call::{OneCall, failed, not_started};
+use crate::gate::record::idempotency;
+use crate::ledger::error::LedgerError;
+use crate::ledger::{Ending, Planned};
+use crate::observe::failpoint;
+use crate::outcome::messages;
+use crate::outcome::{ErrorKind, ToolOutcome};
+use crate::tool::effect::Effect;
+use places::Place;
+
+/// A call of which something is on record.
+pub(super) struct Turn {
+    /// `Err`: it does not run, and this is its answer.
+    pub(super) place: Result<Place, ToolOutcome>,
+    pub(super) waited: Duration,
+    /// Why its row is not there; only of a call that reads.
+    pub(super) fault: Option<String>,
+}
+
+/// `Err`: nothing of the call is on record, and it does not run.
+pub(super) async fn taken(
+    one: &OneCall,
+    tool: &Listed,
+    planned: Planned<'_>,
+) -> Result<Turn, ToolOutcome> {
+    let ledger = &one.batch.gate.ledger;
+    let began = Instant::now();
+    let mut turn = pin!(turn(one, tool));
+    let place = match turn.as_mut().now_or_never() {
+        Some(Ok(place)) => Ok(place),
+        // It waits, or never starts: both are told of it, also when the process ends meanwhile.
+        early => {
+            let queueing = asked(async { ledger.queued(planned).await }).await;
+            let _ = unless_it_reads(one, tool, queueing).await?;
+            failpoint::reached("queued");
+            match early {
+                Some(refused) => refused,
+                None => turn.await,
+            }
+        }
+    };
+    let waited = began.elapsed();
+    if place.is_err() {
+        return Ok(Turn { place, waited, fault: None });
+    }
+    // With its place in hand: of a call whose row is not there nothing was sent.
+    let planning = asked(async { ledger.planned(planned).await }).await;
+    let fault = unless_it_reads(one, tool, planning).await?;
+    failpoint::reached("planned");
+    let place = if one.batch.cancel.is_cancelled() { Err(not_started()) } else { place };
+    Ok(Turn { place, waited, fault })
+}
+
+/// Reading is harmless: it goes on without its row, and the operator is told.
+async fn unless_it_reads(
+    one: &OneCall,
+    tool: &Listed,
+    recorded: Result<(), LedgerError>,
+) -> Result<Option<String>, ToolOutcome> {
+    let Err(error) = recorded else { return Ok(None) };
+    if tool.spec.effect == Effect::Read {
+        return Ok(Some(error.to_string()));
+    }
+    // The row may be there all the same, if only the answer was missing.
+    let ledger = &one.batch.gate.ledger;
+    let _ = asked(async { ledger.finished(one.key, Ending::NotExecuted).await }).await;
+    Err(idempotency::unrecorded(error).outcome)
+}
+
+/// Waits for the calls before it and for a free place.
+async fn turn(one: &OneCall, tool: &Listed) -> Result<Place, ToolOutcome> {
+    let batch = &one.batch;
+    for end in batch.order.before(one.position) {
+        tokio::select! {
+            biased;
+            () = batch.cancel.cancelled() => return Err(not_started()),
+            () = end.cancelled() => {}
+        }
+    }
+    if batch.cancel.is_cancelled() {
+        return Err(not_started());
+    }
+    tokio::select! {
+        biased;
+        place = batch.bounds.place(&batch.gate.bounds, &tool.spec.origin.source) => {
+            place.ok_or_else(|| failed(ErrorKind::Busy, messages::busy()))
+        }
+        () = batch.cancel.cancelled() => Err(not_started()),
+    }
+}

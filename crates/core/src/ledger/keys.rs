@@ -1,0 +1,79 @@
+//! Names under which something runs once, however often it is asked for.
+
+use serde_json::Value;
+
+use super::ticket::TicketId;
+use crate::call::caller::Caller;
+use crate::call::name::{SourceId, ToolName};
+
+/// Longest key in bytes.
+pub const LONGEST_KEY: usize = 255;
+
+/// In the place of a tool, where the key is a ticket.
+const REDEEM: &str = "redeem_ticket";
+
+/// What one caller calls one call of one tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OnceKey {
+    pub caller: Caller,
+    pub tool: ToolName,
+    /// Whose tool it is: that of another source is another tool. `None`: it is no tool's.
+    pub source: Option<SourceId>,
+    /// Chosen by the caller: 1 to 255 bytes.
+    pub key: String,
+}
+
+/// What a key says of the call that is to be made under it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Begun {
+    /// Nobody made it: make it, and `settle` the key.
+    New,
+    /// It runs: ask again later.
+    Running,
+    /// It was made, and this was its answer.
+    Ended(Value),
+    /// It was made and nobody knows its answer; it must not be made again.
+    Unknown,
+    /// The key belongs to a call with other arguments.
+    Conflict,
+}
+
+/// What came of a call that was begun under a key.
+#[derive(Debug, Clone, PartialEq)]
+pub enum KeyEnd {
+    Answered(Value),
+    /// Its answer came after all, and takes the place of what was said before.
+    Late(Value),
+    /// `now` as long as this process lives, `later` for whoever asks after that: what nobody asked
+    /// to be kept stays in no file.
+    Told {
+        now: Value,
+        later: Value,
+    },
+    /// Nobody can say what came of it.
+    Lost,
+    /// It certainly did not run: the key is free again.
+    Free,
+}
+
+impl OnceKey {
+    /// The key of a ticket itself: a ticket is good for one run, and what came of it is on record.
+    pub fn of_ticket(caller: &Caller, ticket: &TicketId) -> Self {
+        let tool = ToolName::sanitize(REDEEM);
+        Self { caller: caller.clone(), tool, source: None, key: ticket.to_string() }
+    }
+
+    pub(crate) fn is_of_ticket(&self) -> bool {
+        self.ticket().is_some()
+    }
+
+    /// The name of the ticket whose own key this is.
+    pub fn ticket(&self) -> Option<&str> {
+        (self.source.is_none() && self.tool.as_str() == REDEEM).then_some(&self.key)
+    }
+
+    /// Whether the key has a length that a ledger keeps.
+    pub fn fits(&self) -> bool {
+        (1..=LONGEST_KEY).contains(&self.key.len())
+    }
+}

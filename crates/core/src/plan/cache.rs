@@ -1,0 +1,67 @@
+//! Plans for callers who come again: what was decided for a snapshot under a policy is not decided
+//! anew for each of their requests.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::decide;
+use super::presenter::Showing;
+use super::request::Request;
+use super::tools::{Decided, Plan};
+use super::warning::PlanError;
+use crate::call::caller::Caller;
+use crate::catalog::Catalog;
+use crate::policy::Policy;
+use crate::tool::fingerprint::Fingerprint;
+
+/// Callers that are remembered; with one more the first is forgotten.
+const MOST: usize = 64;
+
+/// What was decided for the callers of one snapshot. It belongs to the snapshot and knows nothing
+/// of it, so that it goes with it.
+#[derive(Default)]
+struct Again(Mutex<VecDeque<(Rules, Arc<Decided>)>>);
+
+/// What was decided by: the version of the policy, and the way of showing.
+type Rules = (Fingerprint, u64);
+
+impl Again {
+    fn find(&self, rules: Rules, caller: &Arc<Caller>) -> Option<Arc<Decided>> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = |other: &Arc<Caller>| Arc::ptr_eq(other, caller) || other == caller;
+        let found = known.iter().find(|(of, plan)| *of == rules && is_same(&plan.caller));
+        found.map(|(_, decided)| Arc::clone(decided))
+    }
+
+    fn keep(&self, rules: Rules, decided: &Arc<Decided>) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() == MOST {
+            known.pop_front();
+        }
+        known.push_back((rules, Arc::clone(decided)));
+    }
+}
+
+impl Plan {
+    /// The same as [`Plan::make_shown`] for a caller who may come again. What was decided before
+    /// holds where nothing but the session can differ: the request has no wishes, and the policy
+    /// and the way of showing say which ones they are.
+    pub fn make_again(
+        catalog: &Arc<Catalog>,
+        caller: &Arc<Caller>,
+        policy: &dyn Policy,
+        request: Request,
+        showing: &dyn Showing,
+    ) -> Result<Self, PlanError> {
+        let rules = policy.version().zip(showing.way()).filter(|_| request.is_plain());
+        let known = rules.and_then(|rules| catalog.own::<Again>().find(rules, caller));
+        if let Some(decided) = known {
+            return Ok(Self { catalog: Arc::clone(catalog), decided, session: request.session });
+        }
+        let plan = decide::plan(catalog, Arc::clone(caller), policy, request, showing)?;
+        if let Some(rules) = rules {
+            catalog.own::<Again>().keep(rules, &plan.decided);
+        }
+        Ok(plan)
+    }
+}

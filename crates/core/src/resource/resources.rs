@@ -1,0 +1,180 @@
+//! What a source offers beside tools: prompts, and resources with their templates.
+//!
+//! Definitions, questions and answers are JSON in the shapes of the Model Context Protocol, since
+//! nobody here looks into them: fields that we do not know survive.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::stream::{Stream, StreamExt};
+use serde_json::Value;
+
+use super::address::Address;
+use super::kind::Kind;
+use crate::BoxFuture;
+use crate::call::caller::Caller;
+use crate::call::context::CallContext;
+use crate::call::json_fields::Fields;
+use crate::outcome::protocol_error::Refusal;
+use crate::outcome::{ErrorKind, ToolError};
+use crate::policy::Leave;
+use crate::tool::source_error::SourceError;
+
+/// The prompts and resources of a source.
+pub trait Library: Send + Sync {
+    /// Lists everything there is now. Empty lists mean that there is nothing; a library that
+    /// cannot tell fails.
+    fn load(&self) -> BoxFuture<'_, Result<Holdings, SourceError>>;
+
+    /// Resolves when a new `load` may say something else.
+    fn changed(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::pending())
+    }
+
+    /// Resolves when its owner says once more that what it has of a kind changed, though it is the
+    /// same.
+    fn announced(&self, _kind: Kind) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::pending())
+    }
+
+    /// Tells the lines of log that its owner writes while it answers nothing, and that are meant for
+    /// nobody but this visitor. `None`: it writes none.
+    fn lines(&self, _visitor: Visitor) -> Option<Following> {
+        None
+    }
+
+    /// Gives the result of an inquiry, as the protocol has it. Only the executor can make a
+    /// `CallContext`, so nobody reads without passing the gate.
+    fn answer<'a>(
+        &'a self,
+        inquiry: Inquiry,
+        context: &'a CallContext,
+    ) -> BoxFuture<'a, Result<Fields, ToolError>>;
+
+    /// Whether it may answer to more than it lists (a prompt, a method of its own). Not where what is
+    /// had of it goes by names: it may be another name of what is kept out.
+    fn is_open(&self) -> bool {
+        false
+    }
+
+    /// How far an address may be asked for that it does not list.
+    fn leave(&self, _uri: &str, _address: &Address) -> Leave {
+        Leave::Any
+    }
+
+    /// Begins to tell of changes of one resource.
+    fn follow<'a>(
+        &'a self,
+        uri: &'a str,
+        _context: &'a CallContext,
+    ) -> BoxFuture<'a, Result<Following, ToolError>> {
+        let told = format!("changes of `{uri}` are told to nobody: read it again when you need it");
+        let refusal = Refusal::new(Refusal::METHOD_NOT_FOUND, told);
+        Box::pin(std::future::ready(Err(refusal.into_error(ErrorKind::Tool))))
+    }
+}
+
+/// All that a library has.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Holdings {
+    /// How the names of its prompts begin (`github__`), and what stands before the addresses of
+    /// its resources where rules name them. Empty: nothing.
+    pub stem: String,
+    /// Definitions of prompts: each with a `name`.
+    pub prompts: Vec<Arc<Fields>>,
+    /// Each with a `uri`.
+    pub resources: Vec<Arc<Fields>>,
+    /// Each with a `uriTemplate`.
+    pub templates: Vec<Arc<Fields>>,
+    /// How long one answer may take; `None`: the crib's time for a call.
+    pub timeout: Option<Duration>,
+    pub said: Arc<Said>,
+}
+
+/// What a server says of itself.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Said {
+    /// Name, version and whatever else it calls itself.
+    pub server: Fields,
+    pub capabilities: Fields,
+    pub instructions: Option<String>,
+    /// By the method of a list, what its result says besides (`ttlMs`, `cacheScope`, `_meta`); the
+    /// same of the greeting.
+    pub hints: Fields,
+}
+
+impl Said {
+    /// The method of the greeting, in whatever revision it was.
+    pub const GREETING: &str = "server/discover";
+
+    /// What the result of a method says besides; to whoever speaks a revision before 2026-07-28
+    /// nothing of how long it may be kept.
+    pub fn besides(&self, method: &str, is_modern: bool) -> Fields {
+        let mut besides = match self.hints.get(method) {
+            Some(Value::Object(besides)) => besides.clone(),
+            _ => Fields::new(),
+        };
+        besides.retain(|key, _| is_modern || !["ttlMs", "cacheScope"].contains(&key.as_str()));
+        besides
+    }
+}
+
+/// One question to a library, with the parameters that the protocol has for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Inquiry {
+    pub about: About,
+    pub params: Fields,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum About {
+    /// A prompt, filled in (`prompts/get`).
+    Prompt,
+    /// What a resource holds (`resources/read`).
+    Resource,
+    /// Values for an argument of a prompt or of a template (`completion/complete`).
+    Completion,
+    /// From which level on log lines are told (`logging/setLevel`).
+    Level,
+    /// A method that the protocol does not define. It may do anything.
+    Method(Arc<str>),
+    /// The same as a notification: nothing comes back.
+    Notice(Arc<str>),
+}
+
+impl About {
+    /// The method of the protocol.
+    pub fn method(&self) -> &str {
+        match self {
+            Self::Prompt => "prompts/get",
+            Self::Resource => "resources/read",
+            Self::Completion => "completion/complete",
+            Self::Level => "logging/setLevel",
+            Self::Method(method) | Self::Notice(method) => method,
+        }
+    }
+}
+
+/// Who inquires, and in which conversation, where the host keeps one.
+#[derive(Debug, Clone)]
+pub struct Visitor {
+    pub caller: Arc<Caller>,
+    pub session: Option<Arc<str>>,
+}
+
+/// Changes of one resource, or lines of log, told for as long as this is held.
+pub struct Following(Pin<Box<dyn Stream<Item = Fields> + Send>>);
+
+impl Following {
+    /// `updates`: the parameters of each notification; dropping it ends the following.
+    pub fn new(updates: impl Stream<Item = Fields> + Send + 'static) -> Self {
+        Self(Box::pin(updates))
+    }
+
+    /// The next one. `None`: nobody tells of any more.
+    pub async fn next(&mut self) -> Option<Fields> {
+        self.0.next().await
+    }
+}
