@@ -7,12 +7,12 @@ use serde_json::Value;
 use toolcrib_core::Caller;
 use url::Url;
 
+use crate::api_key::{ApiKey, digest, id_of, same};
 use crate::claims::Verified;
 use crate::issuer::{Issuer, IssuerSettings};
-use crate::key::{ApiKey, digest, id_of, same};
 use crate::resource::Resource;
-use crate::seen::Seen;
 use crate::token::Token;
+use crate::token_cache::Seen;
 
 /// Who may come in, as the configuration says it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

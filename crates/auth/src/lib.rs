@@ -10,24 +10,24 @@
 
 mod access;
 mod algorithm;
+mod api_key;
 mod claims;
 mod fetch;
 mod issuer;
-mod key;
 mod keyset;
-mod policy;
 mod resource;
 mod scope;
-mod seen;
+mod scoped_policy;
 mod token;
+mod token_cache;
 
 pub use access::{Access, AccessSettings, Challenge, Refusal};
 pub use algorithm::Algorithm;
+pub use api_key::{ApiKey, KEY_PREFIX, digest, key_text, moment};
 pub use issuer::IssuerSettings;
-pub use key::{ApiKey, KEY_PREFIX, digest, key_text, moment};
-pub use policy::Scoped;
 pub use resource::Resource;
 pub use scope::{
     LOCAL, OPERATOR, PROFILE, READ, Reach, TOOLS, enters, is_operator, needed, profiles, reach,
 };
+pub use scoped_policy::Scoped;
 pub use token::{LONGEST_TOKEN, Token};

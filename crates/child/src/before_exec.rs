@@ -13,8 +13,8 @@ use rustix::fs::Mode;
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, setsid, umask};
 
-use crate::mark::Tag;
 use crate::program::Limits;
+use crate::tag::Tag;
 
 /// What the new process sets for itself before it becomes the program.
 #[derive(Clone, Copy)]

@@ -8,9 +8,9 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::time::timeout;
 
 use crate::error::SpawnError;
-use crate::keeper::{self, Ending, Leash, Started};
 use crate::program::Program;
 use crate::stderr::StderrTail;
+use crate::supervisor::{self, Ending, Leash, Started};
 
 /// How long a program has to end after its input closed, and again after `SIGTERM`.
 const GRACE: Duration = Duration::from_secs(2);
@@ -45,7 +45,7 @@ pub struct Exit {
 impl Child {
     /// Starts a program; it must be called within a Tokio runtime, which its pipes belong to.
     pub async fn spawn(program: &Program) -> Result<Self, SpawnError> {
-        let Started { stdin, stdout, stderr, leash } = keeper::start(program.clone()).await?;
+        let Started { stdin, stdout, stderr, leash } = supervisor::start(program.clone()).await?;
         let failed = |source| SpawnError::Start { command: program.name(), source };
         let stderr = StderrTail::follow(stderr, program.limits.stderr).map_err(failed)?;
         let pipes = (

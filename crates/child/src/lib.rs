@@ -41,22 +41,22 @@
 mod before_exec;
 mod child;
 mod error;
-mod family;
 mod find;
-mod keeper;
-mod mark;
+mod orphans;
+mod process_tree;
 mod program;
 mod restarts;
 mod scratch;
 mod stderr;
-mod sweep;
+mod supervisor;
+mod tag;
 
 pub use child::{Child, Exit};
 pub use error::SpawnError;
-pub use keeper::{Ending, wait_for_all};
+pub use orphans::sweep;
 pub use program::{INHERITED, Limits, Program};
 pub use restarts::{Permit, RestartBounds, Restarts};
 pub use stderr::StderrTail;
-pub use sweep::sweep;
+pub use supervisor::{Ending, wait_for_all};
 // What `Child::take_pipes` hands out.
 pub use tokio::process::{ChildStdin, ChildStdout};

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::error::SpawnError;
-use crate::mark;
+use crate::tag;
 
 /// A program as the operator wrote it down.
 ///
@@ -84,7 +84,7 @@ impl Program {
             .filter(|(name, value)| may_inherit(name) && !value.starts_with("()"));
         let mut variables: BTreeMap<String, String> =
             inherited.chain(&self.environment).cloned().collect();
-        variables.insert(mark::VARIABLE.to_owned(), mark::ours().to_owned());
+        variables.insert(tag::VARIABLE.to_owned(), tag::ours().to_owned());
         variables
     }
 

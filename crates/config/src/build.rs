@@ -1,11 +1,11 @@
 //! From a checked file to sources, policy and limits.
 
-mod fitted;
-mod masked;
-pub(crate) mod overrides;
+mod masked_source;
 mod policy;
-mod shelves;
-mod sources;
+mod resource_view;
+mod source_factory;
+mod source_view;
+pub(crate) mod tool_override;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use toolcrib_engine::catalog::{LOAD_DEADLINE, Placed};
 use toolcrib_engine::discovery::Showcase;
 use toolcrib_engine::rules::{Glob, Rules};
 
-pub(crate) use self::fitted::wants;
-use self::fitted::{Fit, Fitted, Owner};
-pub(crate) use self::sources::BASICS;
-pub use self::sources::Maker;
-use self::sources::{Failing, make};
 use crate::config::{Config, Entry};
+use crate::secrets::template::{Found, Lookup};
 use crate::settings::Settings;
-use crate::template::{Found, Lookup};
+pub(crate) use source_factory::BASICS;
+pub use source_factory::Maker;
+use source_factory::{Failing, make};
+pub(crate) use source_view::wants;
+use source_view::{Fit, Fitted, Owner};
 
 /// What a crib is made of.
 #[derive(Clone)]
@@ -185,7 +185,8 @@ impl Config {
             Some((_, owner, _)) => (Arc::clone(owner), Fitted::new(Arc::clone(owner), fit.clone())),
             None => {
                 let made = make(id.as_str(), &settings, maker);
-                let owner = Owner::new(masked::source(made, &settings, &secrets, maker.learned()));
+                let owner =
+                    Owner::new(masked_source::source(made, &settings, &secrets, maker.learned()));
                 (Arc::clone(&owner), Fitted::new(owner, fit.clone()))
             }
         };

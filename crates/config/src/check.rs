@@ -1,33 +1,30 @@
 //! From the file as it is written to one that makes sense: all faults at once.
 
-mod api;
-mod bounds;
-mod desk;
 mod embedder;
-mod front;
 mod issuer;
 mod limits;
-mod points;
+mod listener;
+mod observability;
+mod profiles;
+mod requirements;
 mod scalars;
-mod seen;
-mod server;
+mod server_limits;
 mod source;
 mod tools;
-mod views;
 
 use std::path::{Path, PathBuf};
 
 use toolcrib_engine::rules::Rules;
 
 use crate::config::{Config, KeptBounds};
-use crate::document::{Document, Table};
-use crate::findings::Findings;
-use crate::place::Place;
+use crate::file::document::{Document, Table};
+use crate::file::findings::Findings;
+use crate::file::toml_path::Place;
 use crate::raw::{self, File};
 
-pub use self::bounds::Bounds;
-pub use self::front::{Front, Tls};
-pub(crate) use self::points::Point;
+pub use listener::{Front, Tls};
+pub(crate) use requirements::Point;
+pub use server_limits::Bounds;
 
 /// The keys of the file that are rules.
 const RULES: [&str; 5] = ["allow", "ask", "deny", "rule", "tests"];
@@ -45,7 +42,7 @@ pub(crate) fn file(file: &File, folder: &Path, findings: &mut Findings<'_, '_>) 
     let embedder = check.embedder(file.embedder.as_ref(), &top.key("embedder"));
     let telemetry = check.telemetry(file.telemetry.as_ref(), &top.key("telemetry"));
     let audit = check.audit(file.audit.as_ref(), &top.key("audit"));
-    let log = seen::log(&file.log);
+    let log = observability::log(&file.log);
     let sources = check.sources(&file.source);
     let limits = check.limits(&file.limits, &top.key("limits"));
     let overrides = check.overrides(&file.tool);

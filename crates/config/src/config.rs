@@ -8,18 +8,18 @@ use toolcrib_core::{Catalog, CribLimits, Secret, SourceId, ToolName, Validation}
 use toolcrib_engine::discovery::Showcase;
 use toolcrib_engine::rules::Rules;
 
-use crate::build::overrides::Override;
+use crate::build::tool_override::Override;
 use crate::check::{self, Bounds, Front, Point};
-use crate::document::Document;
-use crate::embedder::{EmbedderSettings, Embedding};
-use crate::findings::Findings;
-use crate::place::Place;
-use crate::problem::Problem;
+use crate::file::document::Document;
+use crate::file::findings::Findings;
+use crate::file::problem::Problem;
+use crate::file::schema_check;
+use crate::file::toml_path::Place;
 use crate::raw::File;
-use crate::seen::{AuditSettings, Exporting, LogSettings, TelemetrySettings};
+use crate::secrets::template::{Found, Lookup, Template, Unresolved};
 use crate::settings::Kind;
-use crate::shape;
-use crate::template::{Found, Lookup, Template, Unresolved};
+use crate::settings::embedder::{EmbedderSettings, Embedding};
+use crate::settings::observability::{AuditSettings, Exporting, LogSettings, TelemetrySettings};
 
 /// A checked `crib.toml`.
 #[derive(Debug, Clone)]
@@ -146,7 +146,7 @@ impl Config {
             }
         };
         let mut findings = Findings::new(&document);
-        let value = shape::read(&document, &mut findings);
+        let value = schema_check::read(&document, &mut findings);
         let folder = Path::new(file).parent().unwrap_or(Path::new(""));
         let config = match serde_json::from_value::<File>(value) {
             Ok(raw) => Some(check::file(&raw, folder, &mut findings)),

@@ -4,9 +4,9 @@
 //! stays. `name`, `texts` and `fields` judge one thing each, by the words of `verbs`; [`write()`] puts
 //! what a person accepted into the file.
 
+mod description;
 mod fields;
 mod name;
-mod texts;
 mod verbs;
 mod write;
 
@@ -103,10 +103,10 @@ fn doubt(spec: &ToolSpec, name: &str, (word, wanted): (&str, Said)) -> Option<St
     if let Some(word) = name::change(title) {
         return Some(format!("its title has `{word}`"));
     }
-    if let Some(because) = texts::change(&spec.description) {
+    if let Some(because) = description::change(&spec.description) {
         return Some(because);
     }
-    let first = texts::first_read(&spec.description);
+    let first = description::first_read(&spec.description);
     let is_said = match wanted {
         Said::Anything => true,
         Said::Reading => first.is_some(),

@@ -5,13 +5,13 @@
 //! Arguments and paths have no references: they are copied as they will run, with a note on each
 //! that looks like a secret.
 
-mod besides;
 pub(crate) mod comments;
-mod form;
+mod file_format;
 mod names;
-mod relative;
+mod relative_paths;
 mod secrets;
 mod server;
+mod server_options;
 mod variables;
 mod write;
 
@@ -19,9 +19,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use toolcrib_json::repair::{Bounds, Unreadable};
 
-pub use self::form::Form;
 use self::secrets::Secrets;
-use crate::document::LARGEST_FILE;
+use crate::file::document::LARGEST_FILE;
+pub use file_format::Form;
 
 /// A file of another program, written anew.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -79,7 +79,7 @@ pub fn import(text: &str, form: Option<Form>) -> Result<Imported, ImportError> {
     let whole = read(&plain)?;
     let none = Map::new();
     let whole = whole.as_object().unwrap_or(&none);
-    let found = form::find(whole, form).ok_or(ImportError::NoServers)?;
+    let found = file_format::find(whole, form).ok_or(ImportError::NoServers)?;
     if found.servers.len() > MOST_SERVERS {
         return Err(ImportError::TooMany(MOST_SERVERS));
     }
@@ -97,7 +97,7 @@ pub fn import(text: &str, form: Option<Form>) -> Result<Imported, ImportError> {
             notes.add(format!("it was named `{}`", names::shown(name)));
         }
         let Some(mut source) = server::read(id, server, &mut secrets, &mut notes) else { continue };
-        if let Some(key) = form::switched_off(whole, name) {
+        if let Some(key) = file_format::switched_off(whole, name) {
             source.turn_off(format!("`{key}` has it switched off"), &mut notes);
         }
         if found.form == Form::MasArena || found.assign.is_some() {
@@ -107,7 +107,7 @@ pub fn import(text: &str, form: Option<Form>) -> Result<Imported, ImportError> {
         sources.push(source);
     }
     notes.source = None;
-    let assign = found.assign.map(|assign| form::assignments(assign, &mut notes));
+    let assign = found.assign.map(|assign| file_format::assignments(assign, &mut notes));
     found.others.iter().for_each(|key| notes.add(format!("`{}` is not taken", names::shown(key))));
     let toml = write::file(found.form, &sources, &assign.unwrap_or_default(), &notes.list);
     Ok(Imported { toml, form: found.form, notes: notes.list })

@@ -7,42 +7,33 @@
 //! This crate reads no environment: secrets come through a [`Lookup`] that the binary hands in.
 //! It starts nothing: sources come from a [`Maker`].
 
-mod aside;
 mod build;
 mod check;
 mod config;
-mod desk;
-mod document;
 pub mod effects;
-mod embedder;
-mod findings;
-mod foreign;
+mod file;
 pub mod import;
 mod live;
-mod place;
-mod problem;
 mod raw;
-mod reach;
-mod schema;
-mod seen;
+mod report;
+mod secrets;
 mod settings;
-mod shape;
-mod sources;
-mod suspicion;
-mod template;
+mod source;
 
-pub use aside::{kept_out, set_aside};
 pub use build::{Built, Failed, Maker, View};
 pub use check::{Bounds, Front, Tls};
 pub use config::{Config, KeptBounds, Profile, Read};
-pub use desk::DeskSource;
-pub use embedder::{EmbedderError, EmbedderSettings};
+pub use file::problem::Problem;
+pub use file::schema::schema;
 pub use import::{ImportError, Imported, import};
 pub use live::{Adapt, Change, Live, Means, Refused};
-pub use problem::Problem;
-pub use reach::Telling;
-pub use schema::schema;
-pub use seen::{AuditSettings, LogForm, LogLevel, LogSettings, TelemetrySettings};
+pub use report::name_conflicts::{kept_out, set_aside};
+pub use report::trust::Telling;
+pub use secrets::template::{Lookup, Unresolved};
+pub use settings::embedder::{EmbedderError, EmbedderSettings};
+pub use settings::observability::{
+    AuditSettings, LogForm, LogLevel, LogSettings, TelemetrySettings,
+};
 pub use settings::{CalDavAccount, DeskSettings, GoogleAccount, MailAccount, Parts};
-pub use sources::{Behind, Sources};
-pub use template::{Lookup, Unresolved};
+pub use source::desk::DeskSource;
+pub use source::registry::{Behind, Sources};

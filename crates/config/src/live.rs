@@ -12,8 +12,8 @@ use toolcrib_engine::{Crib, CribBuilder};
 
 use crate::build::{Built, Difference, Kept, Maker, View};
 use crate::config::Config;
-use crate::problem::Problem;
-use crate::template::Lookup;
+use crate::file::problem::Problem;
+use crate::secrets::template::Lookup;
 
 /// What a file needs from its process to become a crib.
 pub struct Means {

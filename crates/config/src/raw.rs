@@ -1,16 +1,16 @@
 //! The file as it is written. What stands here is also its JSON Schema: the comments are the
 //! descriptions that an editor shows.
 
-mod bounds;
 mod desk;
 mod embedder;
-mod front;
 mod mcp;
+mod observability;
 mod openapi;
 mod profile;
 mod rules;
 mod scalar;
-mod seen;
+mod server;
+mod server_limits;
 mod source;
 mod tool;
 
@@ -19,17 +19,17 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub(crate) use self::bounds::Bounds;
 pub(crate) use self::desk::{CalDav, Desk, Google, MailServers, PartWord};
 pub(crate) use self::embedder::Embedder;
-pub(crate) use self::front::{Issuer, Key, Server, Tls};
 pub(crate) use self::mcp::{Mcp, McpLimits, OAuth, Questions, Revision, Share};
 pub(crate) use self::openapi::{ApiLimits, Auth, By, Grant, OpenApi, Toolsets};
 pub(crate) use self::profile::{Confirm, Mode, Profile};
 pub(crate) use self::scalar::{PauseText, SECRET, SecretText, SizeText};
-pub(crate) use self::seen::{Audit, FormWord, LevelWord, Log, Telemetry};
 pub(crate) use self::source::{Basics, Source};
 pub(crate) use self::tool::{EffectWord, Guidance, Tool, ValidationWord, Verify};
+pub(crate) use observability::{Audit, FormWord, LevelWord, Log, Telemetry};
+pub(crate) use server::{Issuer, Key, Server, Tls};
+pub(crate) use server_limits::Bounds;
 
 /// The settings of toolcrib: where tools come from, who may use which, and how much.
 #[derive(Debug, Default, Deserialize, JsonSchema)]

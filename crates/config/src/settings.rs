@@ -1,6 +1,8 @@
 //! What a source is made of: with references in it, and with the secrets filled in.
 
 mod desk;
+pub(crate) mod embedder;
+pub(crate) mod observability;
 
 use indexmap::IndexMap;
 use toolcrib_core::Secret;
@@ -10,8 +12,8 @@ use url::Url;
 
 pub(crate) use self::desk::{CalDav, Desk, Google, MailServers};
 pub use self::desk::{CalDavAccount, DeskSettings, GoogleAccount, MailAccount, Parts};
-use crate::suspicion;
-use crate::template::{Found, Lookup, Template, Unresolved};
+use crate::secrets::literal_secret;
+use crate::secrets::template::{Found, Lookup, Template, Unresolved};
 
 /// A kind of source as the file says it.
 #[derive(Debug, Clone)]
@@ -168,7 +170,7 @@ pub(crate) fn pairs(
     found: &mut Found,
 ) -> Vec<(String, Secret)> {
     let filled = |(name, text): &(String, Template)| {
-        let is_secret = text.literal().is_some_and(|text| suspicion::looks_secret(name, text));
+        let is_secret = text.literal().is_some_and(|text| literal_secret::looks_secret(name, text));
         let fill = if is_secret { Template::secret } else { Template::resolve };
         (name.clone(), fill(text, lookup, found))
     };

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use toolcrib_core::{Call, Plan, Report, Response};
 
-use crate::envelope::{self, NotAReply};
 use crate::rendering::Rendering;
+use crate::reply::envelope::{self, NotAReply};
 
 /// One model API, both ways.
 pub trait Dialect: Send + Sync {

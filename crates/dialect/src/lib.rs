@@ -34,24 +34,21 @@
 mod anthropic;
 mod dialect;
 mod draft;
-mod ending;
-mod envelope;
 mod gemini;
 mod names;
 mod openai_chat;
 mod openai_responses;
-mod pieces;
 mod rendering;
 mod reply;
 mod schema;
 
 pub use anthropic::Anthropic;
 pub use dialect::{Dialect, Stream, Strict};
-pub use envelope::NotAReply;
 pub use gemini::Gemini;
 pub use openai_chat::OpenAiChat;
 pub use openai_responses::{Deferred, OpenAiResponses};
 pub use rendering::{Loss, Refused, Rendering};
+pub use reply::envelope::NotAReply;
 
 /// The names of all dialects.
 pub const NAMES: [&str; 4] =

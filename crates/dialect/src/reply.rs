@@ -1,14 +1,18 @@
 //! From the items of a reply to calls, the same way in every dialect.
 
+pub(crate) mod ending;
+pub(crate) mod envelope;
+pub(crate) mod stream_budget;
+
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 use toolcrib_core::{Call, Plan, RawArguments, Wire};
 
-use crate::ending::{self, Ending, Standing};
 use crate::rendering::Rendering;
 use crate::schema::{Key, restore};
+use ending::{Ending, Standing};
 
 /// Reads the items of one reply.
 pub(crate) struct Reader<'a> {

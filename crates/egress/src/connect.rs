@@ -1,5 +1,8 @@
 //! The one place that opens connections, and the judge before each.
 
+pub(crate) mod lookup;
+pub(crate) mod tls;
+
 use std::error::Error;
 use std::future::Future;
 use std::io;
@@ -19,9 +22,9 @@ use tokio::time::{sleep, timeout};
 use tower_service::Service;
 use url::Host;
 
-use crate::lookup::Lookup;
 use crate::origin::Origin;
 use crate::rules::{Rules, Standing};
+use lookup::Lookup;
 
 type BoxError = Box<dyn Error + Send + Sync>;
 type Connecting<T> = Pin<Box<dyn Future<Output = Result<T, BoxError>> + Send>>;

@@ -14,17 +14,17 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::time::{Instant, timeout, timeout_at};
 use url::Url;
 
+use crate::connect::lookup::{Lookup, SystemLookup};
+use crate::connect::tls;
 use crate::connect::{Connector, Dial, Guard, Tcp};
 use crate::error::{EgressError, Kind, Phase};
-use crate::line::Line;
-use crate::lookup::{Lookup, SystemLookup};
-use crate::network::Network;
 use crate::origin::Origin;
+use crate::pool::route::{Route, Streamed, Ways};
 use crate::request::{Request, Timeouts};
 use crate::response::Response;
-use crate::route::{Route, Streamed, Ways};
+use crate::rules::network::Network;
 use crate::rules::{Reach, Refusal, Rules};
-use crate::tls;
+use crate::stream::Line;
 
 /// A guarded way out to the network. Cheap to clone; clones share one pool of connections and one
 /// set of rules.

@@ -8,33 +8,28 @@
 //! No other crate names an HTTP client. A URL is judged twice: as it is written, and by every
 //! address its name leads to at the moment of connecting; what was judged is what is connected to.
 
-mod address;
 mod callback;
 mod connect;
+mod decompress;
 mod egress;
 mod error;
-mod lane;
-mod line;
-mod lookup;
-mod network;
 mod origin;
+mod pool;
 mod request;
 mod response;
-mod route;
 mod rules;
+mod stream;
 #[cfg(test)]
 mod tests;
-mod tls;
-mod unpack;
 
-pub use address::{is_of_this_machine, not_public};
 pub use callback::{Callback, Visit};
+pub use connect::lookup::{Looking, Lookup, SystemLookup};
 pub use egress::Egress;
 pub use error::{EgressError, Kind, Phase};
-pub use line::Line;
-pub use lookup::{Looking, Lookup, SystemLookup};
-pub use network::{Network, NotANetwork, Target};
+pub use pool::route::{Route, Streamed};
 pub use request::{Body, Request, Timeouts};
 pub use response::Response;
-pub use route::{Route, Streamed};
 pub use rules::Reach;
+pub use rules::address::{is_of_this_machine, not_public};
+pub use rules::network::{Network, NotANetwork, Target};
+pub use stream::Line;

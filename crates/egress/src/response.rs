@@ -10,9 +10,9 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use tokio::time::{Instant, timeout};
 
+use crate::decompress::{Unpack, bound};
 use crate::error::{EgressError, Kind, Phase};
 use crate::origin::Origin;
-use crate::unpack::{Unpack, bound};
 
 /// The head of an answer, and its body still on the line. A redirect is an answer like others.
 pub struct Response {

@@ -1,13 +1,16 @@
 //! Who may be reached.
 
+pub(crate) mod address;
+pub(crate) mod network;
+
 use std::net::IpAddr;
 
 use url::{Host, Url};
 
-use crate::address::not_public;
 use crate::error::EgressError;
-use crate::network::Network;
 use crate::origin::Origin;
+use address::not_public;
+use network::Network;
 
 /// What one way out may reach.
 #[derive(Debug)]

@@ -17,9 +17,9 @@ use url::{Host, Url};
 use crate::connect::{Guard, Tcp};
 use crate::egress::Egress;
 use crate::error::{EgressError, Kind};
-use crate::network::Network;
+use crate::pool::route::Streamed;
 use crate::request::Request;
-use crate::route::Streamed;
+use crate::rules::network::Network;
 use crate::rules::{Reach, Rules};
 
 /// The names there are. What is said of `rebinding.test` changes after the first time.

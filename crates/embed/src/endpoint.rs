@@ -2,8 +2,8 @@
 //!
 //! The protocol: <https://platform.openai.com/docs/api-reference/embeddings/create>.
 
-mod answer;
 mod batch;
+mod response;
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,11 +18,11 @@ use toolcrib_egress::{Body, Egress, Kind, Network, Request, Response, Timeouts};
 use toolcrib_search::{EmbedError, Embedder, Purpose, Vector};
 use url::Url;
 
-pub(crate) use self::answer::vectors;
-use self::answer::{Wrong, explain};
 use self::batch::{Batches, presentable};
 use crate::prefixes::Prefixes;
 use crate::{Embedding, failed, refused};
+pub(crate) use response::vectors;
+use response::{Wrong, explain};
 
 /// How often one batch is sent.
 const MOST_TRIES: u32 = 5;

@@ -2,7 +2,7 @@
 
 use toolcrib_search::Vector;
 
-use crate::cached;
+use crate::cache;
 use crate::endpoint;
 use crate::local::{Tokenizer, list_of, place_of};
 
@@ -29,5 +29,5 @@ pub fn answer(bytes: &[u8]) -> Option<Vec<Vector>> {
 
 /// Whether a file of kept vectors is one, for the embedder `fuzz`.
 pub fn kept(bytes: &[u8]) -> bool {
-    cached::parse(bytes, "fuzz").is_some()
+    cache::parse(bytes, "fuzz").is_some()
 }

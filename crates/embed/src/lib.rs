@@ -6,13 +6,13 @@
 //! Nothing is fetched that nobody named: [`Local`] reads its folder, and [`Endpoint`] asks one
 //! address through `egress`.
 
-mod cached;
+mod cache;
 mod endpoint;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod local;
 mod prefixes;
-mod unit;
+mod unit_vector;
 
 use std::error::Error;
 use std::future::Future;
@@ -20,7 +20,7 @@ use std::pin::Pin;
 
 use toolcrib_search::{EmbedError, Vector};
 
-pub use cached::Cached;
+pub use cache::Cached;
 pub use endpoint::{Endpoint, EndpointSettings};
 pub use local::{FolderError, Local};
 pub use prefixes::Prefixes;

@@ -4,7 +4,7 @@ mod encoder;
 mod folder;
 mod math;
 mod matrix;
-mod plain;
+mod normalizer;
 mod settings;
 mod tokenizer;
 mod weights;

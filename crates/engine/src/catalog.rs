@@ -5,9 +5,9 @@
 //! comes late and finds its name taken is quarantined.
 
 mod follow;
-mod holdings;
+mod resource_loader;
 mod state;
-mod window;
+mod view;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -23,8 +23,8 @@ use toolcrib_core::{
 
 use state::Kept;
 pub use state::{Absence, Absent, SourceState};
-pub use window::Window;
-use window::{Lists, News};
+pub use view::Window;
+use view::{Lists, News};
 
 /// Decides whether a tool of a new list may be used at all: pins.
 pub type Judge = Box<dyn Fn(&ToolSpec, Fingerprint) -> Option<Quarantine> + Send + Sync>;
@@ -260,8 +260,9 @@ impl Publisher {
     /// Whether what one of these sources has beside tools was never asked for to the end.
     pub fn is_stocking(&self, is_wanted: impl Fn(&SourceId) -> bool) -> bool {
         let sources = self.sources.load();
-        let starts =
-            |source: &Arc<Kept>| source.library.as_ref().is_some_and(holdings::Kept::is_starting);
+        let starts = |source: &Arc<Kept>| {
+            source.library.as_ref().is_some_and(resource_loader::Kept::is_starting)
+        };
         sources.iter().any(|source| is_wanted(&source.id) && starts(source))
     }
 

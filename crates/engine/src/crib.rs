@@ -1,9 +1,9 @@
 //! The whole tool layer behind one handle.
 
 mod builder;
-mod sole;
-mod starting;
-mod tools;
+mod catalog_source;
+mod missing_tools;
+mod passthrough;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,11 +18,11 @@ use toolcrib_core::{
     TicketError, TicketId, Tool, ToolError, Toolset, Visitor,
 };
 
+use crate::builtin::Own;
 use crate::catalog::{Placed, SourceState};
 use crate::discovery::{self, Asked, Away, Desk, Findings, Meaning, Search, Showcase};
-use crate::own::Own;
 pub use builder::CribBuilder;
-use tools::Tools;
+use catalog_source::Tools;
 
 /// Gathers tools, plans requests, runs calls. Cheap to clone; clones are the same crib.
 #[derive(Clone)]
@@ -372,7 +372,7 @@ impl Crib {
         let (shows, means) = (Arc::clone(&showcase), Arc::clone(&meaning));
         let sources = tools.clone();
         let absent = move || sources.absent();
-        let missing = starting::missing(tools.clone(), Arc::clone(&executor));
+        let missing = missing_tools::missing(tools.clone(), Arc::clone(&executor));
         let desk = Desk::new(Arc::clone(&executor), shows, means, (catalog, absent, missing));
         let shown_as = Arc::new(AtomicU64::new(number()));
         Self { tools, executor, own, showcase, shown_as, desk, weighs, meaning }

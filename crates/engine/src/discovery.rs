@@ -6,17 +6,17 @@
 //! (the search that all doors share), `document` (what the search reads of a tool), `meaning` (what an
 //! embedder adds), `away` (sources that give nothing to be found).
 
-mod away;
+mod auto_mode;
+mod catalog_summary;
 mod discover;
 mod document;
-mod find;
-mod meaning;
-mod meta;
-mod names;
+mod meta_tool_names;
+mod meta_tools;
 mod pending;
-mod schema;
-mod weigh;
-mod words;
+mod search;
+mod semantic;
+mod tool_schema;
+mod unavailable;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -26,14 +26,14 @@ use toolcrib_core::{
 };
 
 use crate::rules::Patterns;
-pub use away::Away;
-pub(crate) use away::owner_away;
+pub(crate) use auto_mode::prepare as prepare_weights;
 pub(crate) use discover::aside;
-pub(crate) use find::find_by;
-pub use find::{Finding, Findings, Need, Search, find};
-pub use meaning::{Heard, Meaning, PATIENCE};
-pub(crate) use meta::Desk;
-pub(crate) use weigh::prepare as prepare_weights;
+pub(crate) use meta_tools::Desk;
+pub(crate) use search::find_by;
+pub use search::{Finding, Findings, Need, Search, find};
+pub use semantic::{Heard, Meaning, PATIENCE};
+pub use unavailable::Away;
+pub(crate) use unavailable::owner_away;
 
 /// How the tools of a crib, or of a profile of it, are shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -89,7 +89,7 @@ impl Showing for Asked<'_> {
                 tool.is_some_and(|tool| tool.spec.traits.capability || self.is_core(&tool.spec))
             };
             let visible = visible.map(|place| (place, core(&place)));
-            return weigh::weigh(catalog, visible, self.defers);
+            return auto_mode::weigh(catalog, visible, self.defers);
         }
         let (mode, rest) = match mode {
             Discovery::Direct | Discovery::Auto => (Discovery::Direct, Exposure::Listed),
@@ -116,7 +116,7 @@ impl Showing for Asked<'_> {
     }
 
     fn beside(&self, plan: &Plan) -> Beside {
-        meta::beside(plan, self.showcase.confirm, self.desk)
+        meta_tools::beside(plan, self.showcase.confirm, self.desk)
     }
 
     fn way(&self) -> Option<u64> {

@@ -1,8 +1,8 @@
 //! A ledger in memory: truthful while the process lives, and bounded.
 
-mod kept;
+mod calls;
 mod keys;
-mod rows;
+mod results;
 mod tickets;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,10 +14,10 @@ use toolcrib_core::{
     TicketError, TicketId,
 };
 
-use kept::KeptResults;
+pub use calls::Row;
+use calls::Rows;
 use keys::Keys;
-pub use rows::Row;
-use rows::Rows;
+use results::KeptResults;
 use tickets::Tickets;
 
 /// Keeps the last 10,000 calls, the open tickets that its bounds allow, 10,000 keys, and 64 MiB each of cut results and

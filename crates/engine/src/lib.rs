@@ -3,14 +3,12 @@
 //! Read in this order: [`Crib`], [`catalog`], [`ledger`], [`rules`], [`lock`],
 //! [`discovery`].
 
+mod builtin;
 pub mod catalog;
 mod crib;
 pub mod discovery;
 pub mod ledger;
-pub mod lock;
-mod looking_up;
-mod own;
-mod reading;
+pub mod pins;
 pub mod rules;
 
 pub use crib::{Crib, CribBuilder};

@@ -31,15 +31,15 @@
 //! one: what is left out is as in a tool of the host that says nothing, so its effect is
 //! `destroy`. Without `caller` it is the local one.
 
-mod book;
 mod explanation;
 mod glob;
-mod leave;
 mod pattern;
-mod patterns;
+mod pattern_index;
 mod problem;
-mod read;
-mod trial;
+mod reader;
+mod rule_test;
+mod tool_patterns;
+mod unlisted_resource;
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -51,11 +51,11 @@ use toolcrib_core::{
     BoxFuture, Caller, Fingerprint, Intent, Leave, Policy, ToolSpec, Unlisted, Verdict,
 };
 
-use self::book::{Book, Entry};
 pub use self::explanation::{Explanation, Matched};
 pub use self::glob::Glob;
-pub use self::patterns::{Patterns, Wrong};
 pub use self::problem::{Problem, Problems, instead};
+use pattern_index::{Book, Entry};
+pub use tool_patterns::{Patterns, Wrong};
 
 /// What a caller is told where no rule gives a reason: it names no rule.
 const DENIED: &str = "the rules do not permit it";
@@ -88,14 +88,14 @@ pub enum Ruling {
 impl Rules {
     /// Reads a rule file of 1 MiB at the most, and runs its tests if all else is right.
     pub fn parse(text: &str) -> Result<Self, Problems> {
-        read::rules(text)
+        reader::rules(text)
     }
 
     /// Reads the same out of a table of a larger file: it holds the keys of a rule file and no
     /// others, and `text` is the whole file, for the lines. What stands in no `[[rule]]` is told
     /// as of `label`.
     pub fn of_table(label: &str, table: &DeTable<'_>, text: &str) -> Result<Self, Problems> {
-        read::table(label, table, text)
+        reader::table(label, table, text)
     }
 
     /// Tells which rules decided. Comments, tests and the rest of a larger file are no part of it.

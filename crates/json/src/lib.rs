@@ -1,11 +1,11 @@
 //! JSON as models write it and schemas as people write them: repair, bounds, validation, coercion.
 
+pub mod broken_strings;
+pub mod invisible;
 pub mod number;
 pub mod repair;
 pub mod schema;
+mod serde_error;
 mod strict;
-pub mod strings;
-mod told;
-pub mod unseen;
 
-pub use told::told;
+pub use serde_error::told;

@@ -9,15 +9,15 @@
 //! What it changed is told in `note`, what it cannot read in `unreadable`.
 
 mod array;
-mod bare;
 mod cursor;
-mod cut;
 mod document;
-mod ending;
 mod escape;
-mod look;
+mod lookahead;
 mod note;
 mod object;
+mod string_end;
+mod unclosed_string;
+mod unquoted;
 mod unreadable;
 mod value;
 

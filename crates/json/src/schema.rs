@@ -2,27 +2,15 @@
 
 mod bounds;
 mod coerce;
-mod dialect;
 mod error;
-mod expected;
+mod excerpt;
 mod explain;
-mod explore;
 mod graph;
-mod held;
-mod keywords;
-mod lenient;
-mod names;
-mod pattern;
-mod places;
+mod normalize;
 mod references;
-mod remedy;
-mod scopes;
 mod signature;
-mod text;
-mod tidy;
-mod unfold;
+mod similar_names;
 mod violation;
-mod work;
 
 use std::fmt;
 use std::sync::Arc;
@@ -30,15 +18,15 @@ use std::sync::Arc;
 use referencing::Registry;
 use serde_json::Value;
 
-use lenient::Easing;
+use normalize::lenient::Easing;
 
 pub use bounds::Bounds;
 pub use coerce::Coercion;
 pub use error::SchemaError;
-pub use lenient::Left;
+pub use normalize::lenient::Left;
+pub use normalize::tidy::tidied;
 pub use references::Documents;
 pub use signature::signature;
-pub use tidy::tidied;
 pub use violation::{Violation, Violations};
 
 /// A compiled JSON Schema; cloning shares it.
@@ -55,7 +43,7 @@ struct Compiled {
     validator: jsonschema::Validator,
     graph: graph::Graph,
     /// What a check takes whatever the value; nothing for recursive schemas.
-    total: Option<unfold::Total>,
+    total: Option<bounds::unfold::Total>,
     bounds: Bounds,
     /// What of the source is not checked.
     left: Vec<Left>,
@@ -152,7 +140,7 @@ fn eased(
     loop {
         let refused = found.as_ref().unwrap_or(&refusal);
         // Once: what was refused all the same would be adapted for ever.
-        let adapted = dialect::adapted(&easing.schema, refused).filter(|_| !was_adapted);
+        let adapted = normalize::draft4::adapted(&easing.schema, refused).filter(|_| !was_adapted);
         match adapted {
             Some(adapted) => (easing.schema, was_adapted) = (adapted, true),
             None if easing.takes_out(refused, bounds) => {}
@@ -162,7 +150,7 @@ fn eased(
             Ok(compiled) => {
                 let mut left = easing.left;
                 for left in &mut left {
-                    left.at = lenient::as_written(source, &left.at);
+                    left.at = normalize::lenient::as_written(source, &left.at);
                 }
                 return Ok(Compiled { left, ..compiled });
             }
@@ -177,12 +165,12 @@ fn compile_once(
     documents: &Registry<'static>,
 ) -> Result<Compiled, SchemaError> {
     let (start, registry) = references::prepare(source, documents)?;
-    let (graph, patterns) = explore::explore(start, &registry, bounds)?;
-    let total = unfold::check(&graph, bounds)?;
-    scopes::check(&graph, bounds)?;
+    let (graph, patterns) = graph::explore::explore(start, &registry, bounds)?;
+    let total = bounds::unfold::check(&graph, bounds)?;
+    bounds::scopes::check(&graph, bounds)?;
     let validator =
         references::options().with_registry(documents).build(source).map_err(|error| {
-            let refused = patterns.iter().find_map(pattern::Pattern::refusal);
+            let refused = patterns.iter().find_map(bounds::pattern::Pattern::refusal);
             refused.unwrap_or_else(|| references::refusal(source, &error))
         })?;
     let (source, bounds, left) = (Value::Null, bounds.clone(), Vec::new());
@@ -191,7 +179,7 @@ fn compile_once(
 
 impl Compiled {
     fn admits(&self, instance: &Value) -> bool {
-        work::admit(&self.graph, self.total, instance, &self.bounds).is_ok()
+        bounds::work::admit(&self.graph, self.total, instance, &self.bounds).is_ok()
     }
 }
 

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::client::load::{Load, Much, run};
+use crate::client::session::{Ask, Era};
 use crate::figures::{median, round};
 use crate::gateway::until_there;
-use crate::load::{Load, Much, run};
-use crate::place::{Place, Programs, over_http};
-use crate::session::{Ask, Era};
+use crate::test_bed::{Place, Programs, over_http};
 use crate::{Fault, Figures};
 
 const STORE: &str = "[store]\nurl = \"sqlite://crib.db\"\n\n";

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::load::{Load, Much, run};
-use crate::place::{BASICS, Place, Programs, as_child, over_http};
-use crate::session::{Ask, Era, Session, Target};
+use crate::client::load::{Load, Much, run};
+use crate::client::session::{Ask, Era, Session, Target};
+use crate::test_bed::{BASICS, Place, Programs, as_child, over_http};
 use crate::{Fault, Figures, Program};
 
 /// How long sources may take to start.

@@ -8,32 +8,30 @@
 //!
 //! It writes and reads its messages as bytes: what it takes itself should not hide what is measured.
 
+mod client;
 mod durable;
 mod figures;
 mod gateway;
-mod line;
-mod load;
-mod place;
 mod program;
 mod relay;
-mod session;
 mod soak;
-mod start;
+mod startup;
 mod table;
-mod usual;
+mod test_bed;
+mod usual_calls;
 
+pub use client::load::{Load, Much, run};
+pub use client::session::{Ask, Era, Session, Target};
 pub use durable::durable;
 pub use figures::Figures;
 pub use gateway::gateway;
-pub use load::{Load, Much, run};
-pub use place::{Place, Programs};
 pub use program::{Holds, Program};
 pub use relay::relay;
-pub use session::{Ask, Era, Session, Target};
 pub use soak::{Soak, soak};
-pub use start::{Start, start};
+pub use startup::{Start, start};
 pub use table::table;
-pub use usual::{Usual, usual};
+pub use test_bed::{Place, Programs};
+pub use usual_calls::{Usual, usual};
 
 /// Whatever keeps a measurement from being taken.
 pub type Fault = Box<dyn std::error::Error + Send + Sync>;

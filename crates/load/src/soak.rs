@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
+use crate::client::session::{Ask, Era, Session, Target};
 use crate::figures::{count, mib, precise, round};
 use crate::gateway::until_there;
-use crate::place::{BASICS, Place, Programs, as_child, over_http};
 use crate::program::Holds;
-use crate::session::{Ask, Era, Session, Target};
+use crate::test_bed::{BASICS, Place, Programs, as_child, over_http};
 use crate::{Fault, Figures, Program};
 
 /// How long, and how many calls a second.

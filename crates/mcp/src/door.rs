@@ -8,44 +8,18 @@
 //!
 //! Nothing is decided here: what a caller sees is the plan, and every call goes through the gate.
 
-mod approval;
-mod attentive;
-mod awaited;
-mod batch;
-mod calling;
+mod backend;
+mod call;
 mod client;
-mod desk;
-mod early;
-mod extension;
-mod following;
-mod greeting;
-mod hearing;
-mod host;
-mod hosts;
-mod house;
 mod http;
-mod line;
-mod listing;
-mod message;
-mod once;
-mod outgoing;
-mod plain;
-mod reading;
-mod result;
-mod room;
-mod running;
-mod screen;
-mod seal;
-mod served;
-mod sessions;
+mod messages;
+mod methods;
+mod sdk;
+mod session;
 mod settings;
-mod short;
+mod state;
 mod stdio;
 mod tasks;
-mod telling;
-mod unanswered;
-mod waiting;
-mod whole;
 
 use std::sync::Arc;
 
@@ -53,19 +27,19 @@ use axum::Router;
 use tokio::io::{AsyncRead, AsyncWrite};
 use toolcrib_core::Caller;
 
-use awaited::Awaited;
-pub use house::{Asking, Claim, House};
-pub use http::{Guest, Porch};
+pub use backend::{Asking, Claim, House};
+use call::pending_approvals::Awaited;
+use call::suspended_calls::Waiting;
 #[cfg(feature = "fuzz")]
-pub(crate) use plain::means_one_thing;
-use room::Room;
-pub use served::{Served, Unserved};
-use sessions::Sessions;
+pub(crate) use http::fast_request::means_one_thing;
+pub use http::{Guest, Porch};
+use sdk::passthrough_cache::Whole;
+use session::Sessions;
 pub use settings::DoorSettings;
+use state::Room;
 pub use stdio::StdioError;
+pub use stdio::operation::{Served, Unserved};
 use tasks::Tasks;
-use waiting::Waiting;
-use whole::Whole;
 
 /// Serves one crib. Cheap to clone; clones are the same door.
 #[derive(Clone)]

@@ -1,7 +1,7 @@
 //! The readers of what strangers send, for the fuzz targets.
 
-use crate::frame;
-use crate::settings::ServerBounds;
+use crate::client::settings::ServerBounds;
+use crate::protocol::frame;
 
 /// A body that comes to the door over HTTP: one that is plain says what all of it says to whoever
 /// reads it whole.
@@ -11,7 +11,7 @@ pub fn request(body: &[u8]) {
 
 /// A line or a body of a server.
 pub fn answer(text: &[u8]) {
-    crate::calls::means_the_same(text);
+    crate::client::inflight::means_the_same(text);
     let depth = ServerBounds::default().depth;
     let whole = frame::read(text, depth).ok();
     if frame::read_page(text, "tools").is_ok() {

@@ -10,58 +10,23 @@
 //! Results and definitions are kept as they came: the SDK carries the messages and knows the
 //! handshakes, and its types, which drop what they do not know, see no content.
 
-mod answer;
-mod askers;
-mod block;
-mod bounded;
-mod call;
-mod calls;
-mod capabilities;
-mod connection;
-mod direct;
+mod client;
 mod door;
-mod errand;
-mod facts;
-mod fault;
-mod flat;
-mod frame;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
-mod hello;
-mod http;
-mod id;
-mod library;
-mod list;
-mod methods;
-mod oauth;
-mod object;
-mod open;
-mod params;
-mod pipes;
-mod pool;
-mod questions;
-mod said;
-mod settings;
-mod source;
-mod specs;
-mod status;
-mod task;
-mod text;
-mod tool;
-mod upstream;
-mod written;
+mod protocol;
 
-pub use door::{
-    Asking, Claim, Door, DoorSettings, Guest, House, Porch, Served, StdioError, Unserved,
-};
-pub use methods::METHODS;
-pub use oauth::{Answer, Login, LoginError, OAuthError, login};
-pub use pipes::reads_for_its_calls;
-pub use settings::{
+pub use client::oauth::{Answer, Login, LoginError, OAuthError, login};
+pub use client::settings::{
     Authorization, HttpSettings, OAuthSettings, ProgramLimits, RestartBounds, ServerBounds,
     ServerSettings, Share, StdioSettings, Timeouts, Transport,
 };
-pub use source::{McpSource, Surroundings};
-pub use status::{Era, LeftOut, Phase, Status};
+pub use client::source::status::{Era, LeftOut, Phase, Status};
+pub use client::source::{McpSource, Surroundings};
+pub use client::stdio::reads_for_its_calls;
+pub use door::{
+    Asking, Claim, Door, DoorSettings, Guest, House, Porch, Served, StdioError, Unserved,
+};
+pub use protocol::methods::METHODS;
 /// For the last moment of a process that has stopped its sources, or dropped them half started.
 pub use toolcrib_child::wait_for_all as wait_for_programs;

@@ -1,18 +1,18 @@
 //! Who we are at an API: which credentials a call needs, and where each of them goes.
 
 mod grant;
-mod present;
+mod placement;
 
 use http::StatusCode;
 use indexmap::IndexMap;
 use toolcrib_core::{Caller, Secret, ToolError};
 
 pub(crate) use self::grant::{Given, Grant, Grants, Ways};
-use self::present::{fits, present};
 use crate::document::SecurityScheme;
 use crate::operation::Operation;
 use crate::request::Draft;
 use crate::settings::Credential;
+use placement::{fits, present};
 
 /// The credential that is for all schemes.
 const ALL: &str = "*";

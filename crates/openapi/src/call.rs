@@ -1,8 +1,5 @@
 //! One call of an API: a draft, credentials, the way out, an outcome.
 
-mod errand;
-mod trouble;
-
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -144,7 +141,7 @@ impl Api {
     ) -> Result<Answer, ToolError> {
         let base = self.server.of(operation.server.as_deref());
         let url = draft.url(&base)?;
-        let errand = errand::begin(operation, (&draft.method, &url), context);
+        let errand = outbound_span::begin(operation, (&draft.method, &url), context);
         let reads = operation.effect.map(|effect| effect == Effect::Read);
         let reads = reads.unwrap_or_else(|| is_safe(&draft.method));
         // What is given up is closed, so that the API hears of it; what was on its way counts.
@@ -153,7 +150,7 @@ impl Api {
             answered = self.carry((draft, reads), url, (context, errand.trace())) => answered,
             () = given_up(context) => Err(cancelled()),
         };
-        errand::end(errand, &answered);
+        outbound_span::end(errand, &answered);
         answered
     }
 
@@ -190,7 +187,7 @@ impl Api {
             request.headers.insert(CONTENT_TYPE, payload.media);
             request.body = Body::Bytes(payload.bytes);
         }
-        let told = |error| trouble::told(error, only_reads, self.max_response_bytes);
+        let told = |error| transport_error::told(error, only_reads, self.max_response_bytes);
         let response = self.ways.api.send(request).await.map_err(told)?;
         let (status, headers) = (response.status, response.headers.clone());
         let is_refusal = !status.is_success();
@@ -266,5 +263,7 @@ fn cookie(
     Ok(Some(value))
 }
 
+mod outbound_span;
 #[cfg(test)]
 mod tests;
+mod transport_error;

@@ -8,38 +8,23 @@
 //! differs. Nothing of a document is trusted: an operation that cannot be called as it stands is
 //! refused with the reason, and costs no other.
 
-mod arguments;
 mod body;
-mod convert;
+mod document_set;
 mod error;
-mod fields;
-mod keys;
-mod library;
 mod media;
-mod names;
-mod nulls;
 mod operations;
-mod parameters;
 mod parse;
-mod path;
-mod presence;
-mod references;
-mod responses;
 mod schema;
 mod security;
 mod servers;
-mod spec;
-mod subtypes;
 mod text;
-mod xml;
-mod yaml;
 
 use futures_util::FutureExt;
 use indexmap::IndexMap;
 use toolcrib_core::ToolSpec;
 
+pub(crate) use document_set::references::{AtOnce, Folder, Nothing, References, plain_file};
 pub use error::{DocumentError, Note, Refused, Report};
-pub(crate) use references::{AtOnce, Folder, Nothing, References, plain_file};
 pub(crate) use security::{KeyPlace, SecurityScheme};
 pub(crate) use servers::Server;
 
@@ -73,8 +58,8 @@ pub(crate) async fn read(
     settings: &ApiSettings,
 ) -> Result<Api, DocumentError> {
     let mut notes = error::Notes::default();
-    let library = references::load(text, beside, settings, &mut notes).await?;
-    convert::convert(&library, settings, notes)
+    let library = document_set::references::load(text, beside, settings, &mut notes).await?;
+    operations::convert::convert(&library, settings, notes)
 }
 
 /// What a document says of where its API is and who gives tokens for it, and no more of it.
@@ -90,9 +75,9 @@ pub(crate) fn leads(
     settings: &ApiSettings,
 ) -> Result<Leads, DocumentError> {
     let mut notes = error::Notes::default();
-    let loading = references::load(text, beside, settings, &mut notes);
+    let loading = document_set::references::load(text, beside, settings, &mut notes);
     let Some(library) = loading.now_or_never() else { return Err(DocumentError::NoVersion) };
-    convert::leads(&library?)
+    operations::convert::leads(&library?)
 }
 
 /// The tools of a document, and what became of it. Reads nothing but the text.

@@ -10,11 +10,9 @@
 mod auth;
 mod call;
 mod document;
-mod generic;
-mod operation;
-mod places;
 #[cfg(any(test, feature = "fuzz"))]
-pub mod probe;
+pub mod invariants;
+mod operation;
 #[cfg(test)]
 mod recorder;
 mod request;
@@ -22,9 +20,8 @@ mod response;
 mod server;
 mod settings;
 mod source;
-mod xml;
 
 pub use document::{DocumentError, Note, Refused, Report, inspect};
-pub use places::places;
 pub use settings::{ApiBounds, ApiSettings, Credential, Document, Grouping, Pick};
+pub use source::destinations::places;
 pub use source::{ApiReport, ApiSource, Proposed};

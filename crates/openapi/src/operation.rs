@@ -1,12 +1,14 @@
 //! One operation of a document, ready to be called: what a request is built of.
 
+pub(crate) mod xml;
+
 use std::sync::Arc;
 
 use http::Method;
 use serde_json::Value;
 use toolcrib_core::Effect;
 
-use crate::xml::Xml;
+use xml::Xml;
 
 /// An operation with all references followed.
 #[derive(Debug, Clone, PartialEq)]

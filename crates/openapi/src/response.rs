@@ -1,9 +1,9 @@
 //! From an answer to an outcome.
 
 mod content;
-mod date;
 mod failure;
 mod json;
+mod retry_after;
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};

@@ -1,7 +1,9 @@
 //! A document as a source of tools.
 
 mod build;
+pub(crate) mod destinations;
 mod fetch;
+mod generic_request;
 mod report;
 
 use std::sync::{Arc, Mutex, PoisonError};

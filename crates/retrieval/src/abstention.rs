@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use toolcrib_search::Query;
 
 use crate::Fault;
-use crate::plain::real;
-use crate::set::Set;
+use crate::bm25::real;
+use crate::labelled_set::Set;
 
 /// In percent.
 #[derive(Debug, Clone, Copy, PartialEq)]

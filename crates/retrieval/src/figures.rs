@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use foldhash::{HashSet, HashSetExt as _};
 use serde_json::{Value, json};
 
-use crate::plain::real;
-use crate::set::{Set, Tool};
+use crate::bm25::real;
+use crate::labelled_set::{Set, Tool};
 
 /// What a search answers: tools by their numbers, best first.
 pub type Found<'a> = dyn FnMut(&str) -> Vec<usize> + 'a;

@@ -5,20 +5,20 @@
 //! and what is printed (`report`).
 
 mod abstention;
+mod bm25;
 mod figures;
-mod meaning;
-mod plain;
+mod labelled_set;
 mod report;
 mod scale;
-mod set;
+mod set_vectors;
 
 pub use abstention::{Abstention, abstention};
+pub use bm25::{Bm25, Kind};
 pub use figures::{Figures, Found, figures};
-pub use meaning::Model;
-pub use plain::{Bm25, Kind};
+pub use labelled_set::{Question, SETS, Set, Tool, folder};
 pub use report::{measure, of_set, table};
 pub use scale::scale;
-pub use set::{Question, SETS, Set, Tool, folder};
+pub use set_vectors::Model;
 
 /// Why nothing could be measured.
 pub type Fault = Box<dyn std::error::Error>;

@@ -8,11 +8,11 @@ use toolcrib_search::{Index, Query};
 
 use crate::Fault;
 use crate::abstention::abstention;
+use crate::bm25::{Bm25, Kind};
 use crate::figures::figures;
-use crate::meaning::{Meaning, Model};
-use crate::plain::{Bm25, Kind};
+use crate::labelled_set::{SETS, Set};
 use crate::scale::scale;
-use crate::set::{SETS, Set};
+use crate::set_vectors::{Meaning, Model};
 
 /// The columns of the table, as the JSON names them.
 const COLUMNS: [&str; 9] = [

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use toolcrib_search::{Document, Index, Query};
 
 use crate::figures::at;
-use crate::set::{Set, Tool};
+use crate::labelled_set::{Set, Tool};
 
 /// Builds an index of so many tools and asks it the questions of the sets; times are those of the
 /// processor, those of the build on the wall.

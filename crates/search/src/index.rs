@@ -1,19 +1,26 @@
 //! The index: words and where they stand, and what documents are sorted by.
 
+mod builder;
+pub(crate) mod csr;
+pub(crate) mod facets;
+pub(crate) mod lexicon;
+pub(crate) mod name_keys;
+pub(crate) mod trigrams;
+
 use std::ops::Range;
 
 use crate::document::{Document, Field};
-use crate::facets::{Facets, Shelves};
-use crate::flat::Lists;
-use crate::fuse::Vectors;
-use crate::keys::Keys;
-use crate::lexicon::Lexicon;
-use crate::nearest::Names;
-use crate::needs::Needs;
-use crate::number::place;
+use crate::number_cast::place;
+use crate::query::fusion::Vectors;
+use crate::query::prerequisites::Needs;
+use crate::query::search;
+use crate::query::search::By;
 use crate::query::{Found, Query};
-use crate::search::By;
-use crate::{build, search};
+use csr::Lists;
+use facets::{Facets, Shelves};
+use lexicon::Lexicon;
+use name_keys::Keys;
+use trigrams::Names;
 
 /// Everything that is searched, numbered in the order in which it was given; never changed.
 #[derive(Debug)]
@@ -47,7 +54,7 @@ pub(crate) struct Posting {
 impl Index {
     /// Reads all documents; they are numbered from 0 in the order in which they come.
     pub fn build<'a>(documents: impl IntoIterator<Item = Document<'a>>) -> Self {
-        build::build(documents)
+        builder::build(documents)
     }
 
     /// What answers a question, best first.

@@ -8,37 +8,19 @@
 //! same documents and the same question give the same answer, whatever a hash says; no text makes
 //! it panic; and what a search costs is bounded by the length that is read of a question.
 
-mod ask;
-mod bridge;
-mod build;
-mod confidence;
 mod document;
 mod embedder;
-mod explain;
-mod facets;
-mod filter;
-mod flat;
-mod fuse;
+mod embedding_text;
 mod index;
-mod keys;
-mod lexicon;
-mod lists;
-mod nearest;
-mod needs;
-mod number;
+mod number_cast;
 mod query;
-mod scores;
-mod search;
-mod short;
-mod spoken;
-mod stem;
-mod words;
+mod text;
 
 pub use document::{Argument, Document, Field};
 pub use embedder::{EmbedError, Embedder, Purpose, Vector};
-pub use facets::{Facet, Facets};
-pub use fuse::Vectors;
+pub use embedding_text::asked;
 pub use index::Index;
+pub use index::facets::{Facet, Facets};
+pub use query::fusion::Vectors;
 pub use query::{Abstained, Found, Hit, Match, Need, Query, Unknown, Way};
-pub use spoken::asked;
-pub use words::{each as each_word, sentences, stems as words};
+pub use text::words::{each as each_word, sentences, stems as words};

@@ -1,7 +1,16 @@
 //! What is asked of the index, and what it finds.
 
+mod confidence;
+mod explain;
+mod filter;
+pub(crate) mod fusion;
+mod parse;
+pub(crate) mod prerequisites;
+mod scores;
+pub(crate) mod search;
+
 use crate::document::Field;
-use crate::facets::Facet;
+use crate::index::facets::Facet;
 
 /// What is looked for. Without a text, everything that the facets let through is found, in the
 /// order of the documents.

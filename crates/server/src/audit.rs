@@ -8,11 +8,11 @@
 //! one thread that writes), `open` (which decisions have no end), `left` (those of a process before,
 //! which did not live to record them), `verify`.
 
-mod book;
 mod chain;
-mod files;
-mod left;
-mod open;
+mod file;
+mod interrupted_calls;
+mod open_decisions;
+mod rotation;
 mod verify;
 mod writer;
 
@@ -26,8 +26,8 @@ use toolcrib::{
     BoxFuture, Caller, Decided, Effect, Fingerprint, LedgerError, Over, Questioned, ToolOutcome,
 };
 
-use book::Book;
-use left::Left;
+use file::Book;
+use interrupted_calls::Left;
 pub(crate) use verify::{Broken, Verified, verify};
 use writer::{Fault, Writer};
 

@@ -1,37 +1,13 @@
 //! The command line: what there is to say, and who answers it.
 
-mod arguments;
-mod audit;
-mod call;
-mod calls;
-mod connect;
-mod cost;
-mod desk;
-mod doctor;
-mod effects;
-mod everywhere;
-mod form;
-mod host;
-mod interrupt;
-mod lock;
-mod meaning;
-mod near;
+mod args;
+mod commands;
+mod context;
+mod control;
+mod embeddings;
 mod output;
-mod pipes;
-mod plan;
-mod policy;
-mod remote;
-mod room;
-mod run;
-mod search;
-mod serve;
-mod setup;
-mod supply;
-mod tickets;
-mod token;
-mod tools;
+mod signals;
 mod trust;
-mod usage;
 
 use std::io;
 use std::path::Path;
@@ -42,10 +18,10 @@ use clap::{CommandFactory, Parser};
 use serde_json::json;
 use toolcrib::config::LogSettings;
 
-use arguments::{AuditCommand, CONFIG, Cli, Command, EffectsWords, RoomCommand};
+use args::{AuditCommand, CONFIG, Cli, Command, EffectsWords, RoomCommand};
+use context::{Deed, Need, Room};
 use output::Output;
 pub(crate) use output::escaped;
-use room::{Deed, Need, Room};
 
 use crate::telemetry::log;
 
@@ -79,7 +55,7 @@ impl End {
 pub(crate) fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return usage::told(&error),
+        Err(error) => return output::usage::told(&error),
     };
     cli.global.color.write_global();
     let output = Output { json: cli.global.json };
@@ -110,10 +86,10 @@ fn ended(answer: anyhow::Result<End>, output: &Output) -> End {
 fn answer(cli: Cli, output: &Output) -> anyhow::Result<End> {
     let Cli { global, command } = cli;
     match command {
-        Command::Policy(command) => policy::policy(&global, output, command),
-        Command::Import { file } => setup::import(output, &file),
-        Command::Check { schema: true, .. } => setup::print_schema(output),
-        Command::Check { words, schema: false } => setup::check(&global, output, &words),
+        Command::Policy(command) => commands::policy::policy(&global, output, command),
+        Command::Import { file } => commands::setup::import(output, &file),
+        Command::Check { schema: true, .. } => commands::setup::print_schema(output),
+        Command::Check { words, schema: false } => commands::setup::check(&global, output, &words),
         Command::Completion { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "toolcrib", &mut script);
@@ -121,23 +97,23 @@ fn answer(cli: Cli, output: &Output) -> anyhow::Result<End> {
         }
         Command::Trust { file, forget } => {
             let file = file.or(global.config).unwrap_or_else(|| CONFIG.into());
-            setup::trust(output, &file, forget)
+            commands::setup::trust(output, &file, forget)
         }
-        Command::Serve(words) => serve::serve(&global, output, &words),
-        Command::Mcp { file } => pipes::mcp(&global, output, file.as_ref()),
+        Command::Serve(words) => commands::serve::serve(&global, output, &words),
+        Command::Mcp { file } => commands::mcp::mcp(&global, output, file.as_ref()),
         Command::Connect { client, url, sign_in } => {
-            connect::connect(&global, output, client, (url.as_deref(), sign_in))
+            commands::connect::connect(&global, output, client, (url.as_deref(), sign_in))
         }
-        Command::Calls(words) => calls::calls(&global, output, &words),
-        Command::Tickets(words) => tickets::tickets(&global, output, &words),
-        Command::Sources(words) => supply::sources(&global, output, &words),
+        Command::Calls(words) => commands::remote::calls::calls(&global, output, &words),
+        Command::Tickets(words) => commands::remote::tickets::tickets(&global, output, &words),
+        Command::Sources(words) => commands::remote::sources::sources(&global, output, &words),
         Command::Audit(AuditCommand::Verify { file, after }) => {
-            audit::verify(&global, output, (file.as_ref(), after.as_deref()))
+            commands::audit::verify(&global, output, (file.as_ref(), after.as_deref()))
         }
-        Command::Desk(command) => desk::desk(&global, output, command),
-        Command::Token(words) => token::token(&global, output, &words),
+        Command::Desk(command) => commands::desk::desk(&global, output, command),
+        Command::Token(words) => commands::token::token(&global, output, &words),
         Command::Openapi => {
-            output.value(&crate::http::openapi::document())?;
+            output.value(&crate::http::routes::openapi::document())?;
             Ok(End::Done)
         }
         Command::Manual { man } => manual(output, man.as_deref()),
@@ -215,26 +191,33 @@ fn within(room: &Room, output: &Output, command: RoomCommand) -> anyhow::Result<
         room.note_failed(output);
     }
     match command {
-        RoomCommand::Tools(filter) => tools::list(room, output, &filter),
+        RoomCommand::Tools(filter) => commands::crib::tools::list(room, output, &filter),
         RoomCommand::Search { words, filter, action, limit } => {
-            search::search(room, output, &words.join(" "), (&filter, action, limit))
+            commands::crib::search::search(room, output, &words.join(" "), (&filter, action, limit))
         }
-        RoomCommand::Cost { first } => cost::cost(room, output, first),
-        RoomCommand::Show { name } => tools::show(room, output, &name),
-        RoomCommand::Plan { request, dialect, strict } => {
-            plan::plan(room, output, &request, dialect.map(|dialect| (dialect, strict)))
+        RoomCommand::Cost { first } => commands::crib::cost::cost(room, output, first),
+        RoomCommand::Show { name } => commands::crib::tools::show(room, output, &name),
+        RoomCommand::Plan { request, dialect, strict } => commands::crib::plan::plan(
+            room,
+            output,
+            &request,
+            dialect.map(|dialect| (dialect, strict)),
+        ),
+        RoomCommand::Why { name, request } => {
+            commands::crib::plan::why(room, output, &request, &name)
         }
-        RoomCommand::Why { name, request } => plan::why(room, output, &request, &name),
         RoomCommand::Call { name, arguments, yes } => {
-            call::call(room, output, &name, arguments.as_deref(), yes)
+            commands::crib::call::call(room, output, &name, arguments.as_deref(), yes)
         }
         RoomCommand::Run { dialect, request, yes } => {
-            run::run(room, output, dialect, &request, yes)
+            commands::crib::run::run(room, output, dialect, &request, yes)
         }
-        RoomCommand::Lock { check, file } => lock::lock(room, output, file.as_deref(), check),
-        RoomCommand::Doctor { .. } => doctor::doctor(room, output),
-        RoomCommand::Effects(words) => effects::effects(room, output, &words),
-        RoomCommand::Login { source } => setup::login(room, output, &source),
+        RoomCommand::Lock { check, file } => {
+            commands::crib::lock::lock(room, output, file.as_deref(), check)
+        }
+        RoomCommand::Doctor { .. } => commands::crib::doctor::doctor(room, output),
+        RoomCommand::Effects(words) => commands::crib::effects::effects(room, output, &words),
+        RoomCommand::Login { source } => commands::setup::login(room, output, &source),
     }
 }
 

@@ -1,9 +1,9 @@
 //! The one place that reads what is outside of the process: files, standard input, the environment.
 
-pub(crate) mod alive;
-pub(crate) mod doors;
-pub(crate) mod keys;
+pub(crate) mod mcp_instances;
+pub(crate) mod registry;
 pub(crate) mod servers;
+pub(crate) mod tokens;
 
 use std::fs::File;
 use std::io::{self, BufRead, ErrorKind, IsTerminal, Read, stdin};

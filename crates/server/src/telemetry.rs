@@ -5,13 +5,13 @@
 
 pub(crate) mod export;
 pub(crate) mod family;
-mod figures;
-mod library;
 pub(crate) mod log;
+mod metrics;
 mod operations;
 pub(crate) mod prometheus;
-mod recent;
+mod recent_calls;
 mod spans;
+mod tracing_bridge;
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -22,9 +22,9 @@ use toolcrib::{
     BoxFuture, CallKey, Decided, LedgerError, Over, Progress, Questioned, Returned, Witness,
 };
 
-pub(crate) use figures::Figures;
+pub(crate) use metrics::Figures;
 pub(crate) use operations::{Failure, Served, Told, Transport};
-pub(crate) use recent::{Recent, cut};
+pub(crate) use recent_calls::{Recent, cut};
 pub(crate) use spans::{Span, Spans};
 
 use crate::audit::Audit;

@@ -19,32 +19,19 @@
 //! can say whether it was sent.
 
 mod address;
-mod beginning;
-mod calls;
+mod cache;
+mod clock;
 mod error;
-mod file;
-mod history;
-mod holders;
-mod kept;
-mod keys;
 mod options;
-mod owed;
-mod part;
-mod prune;
-mod readers;
-mod reading;
-mod state;
+mod rows;
+mod sqlite;
 mod store;
-mod tickets;
-mod told;
-mod wall;
-mod writer;
 
 pub use address::path;
 pub use error::StoreError;
-pub use history::{CallRecord, Cursor, Decider, Filter, Page};
-pub use kept::Piece;
-pub use keys::{Begun, Key};
 pub use options::Options;
-pub use state::{KnownEnd, State};
+pub use rows::call_state::{KnownEnd, State};
+pub use rows::history::{CallRecord, Cursor, Decider, Filter, Page};
+pub use rows::keys::{Begun, Key};
+pub use rows::results::Piece;
 pub use store::{Store, open};

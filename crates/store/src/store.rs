@@ -13,22 +13,25 @@ use toolcrib_core::{
     Ledger, LedgerError, OpenTickets, Parked, Planned, ResultHandle, Stands, TicketError, TicketId,
 };
 
-use crate::calls::{self, End, Like, NewCall, Queueing};
+use crate::cache::recent_answers::Told;
+use crate::clock::Moment;
 use crate::error::StoreError;
-use crate::file;
-use crate::history::{self, CallRecord, Cursor, Filter, Page};
-use crate::kept::{self, NewResult, Piece};
-use crate::keys::{self, Begun, Hold, Key, Settled};
 use crate::options::Options;
-use crate::owed::{Finishing, Owed};
-use crate::readers::Readers;
-use crate::reading::{Left, Reading};
-use crate::state::KnownEnd;
-use crate::tickets::{self, NewTicket};
-use crate::told::Told;
-use crate::wall::Moment;
-use crate::writer::{Need, OWED_PER_GROUP, Writer};
-use crate::{address, beginning, prune};
+use crate::rows::call_state::KnownEnd;
+use crate::rows::calls::{self, End, Like, NewCall, Queueing};
+use crate::rows::history::{self, CallRecord, Cursor, Filter, Page};
+use crate::rows::keys::{self, Begun, Hold, Key, Settled};
+use crate::rows::results::{self, NewResult, Piece};
+use crate::rows::tickets::{self, NewTicket};
+use crate::sqlite::file;
+use crate::sqlite::read_calls::{Left, Reading};
+use crate::sqlite::read_pool::Readers;
+use crate::sqlite::retry_queue::{Finishing, Owed};
+use crate::sqlite::writer::{Need, OWED_PER_GROUP, Writer};
+use crate::{
+    address,
+    sqlite::{key_claims, prune},
+};
 
 /// Large results that are on their way into the file at one time.
 const KEEPING: usize = 4;
@@ -151,7 +154,7 @@ impl Store {
         bytes: usize,
     ) -> Result<Option<Piece>, StoreError> {
         let (caller, handle) = (caller.clone(), handle.clone());
-        let reading = self.0.readers.read(move |file| kept::kept(file, &caller, &handle));
+        let reading = self.0.readers.read(move |file| results::kept(file, &caller, &handle));
         Ok(reading.await?.map(|content| Piece::cut(&content, from, bytes)))
     }
 
@@ -170,7 +173,7 @@ impl Store {
     ) -> Result<Begun, StoreError> {
         keys::check(key)?;
         let options = self.0.options.clone();
-        beginning::begin(&self.0.writer, key.clone(), arguments, options).await
+        key_claims::begin(&self.0.writer, key.clone(), arguments, options).await
     }
 
     /// Records the response of a call that was begun under a key: up to 32 MiB of JSON. As a ledger
@@ -293,7 +296,7 @@ impl Store {
         let (options, tenant) = (self.0.options.clone(), caller.tenant.clone());
         let keeping = self.0.writer.ask(Need::Commit, move |file| {
             let handle = result.write(file, &options)?;
-            Ok((handle, kept::holders(file, Some(&tenant))?))
+            Ok((handle, results::holders(file, Some(&tenant))?))
         });
         let (handle, holders) = keeping.await.ok()?;
         self.0.writer.shared().holders.set(&caller.tenant, holders);
@@ -465,7 +468,7 @@ impl Ledger for Store {
     ) -> BoxFuture<'a, Option<Arc<Content>>> {
         let (caller, handle) = (caller.clone(), handle.clone());
         Box::pin(async move {
-            self.0.readers.read(move |file| kept::kept(file, &caller, &handle)).await.ok()?
+            self.0.readers.read(move |file| results::kept(file, &caller, &handle)).await.ok()?
         })
     }
 

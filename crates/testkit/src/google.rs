@@ -7,12 +7,12 @@
 
 mod calendar;
 mod documents;
+mod field_selection;
 mod http;
 mod mail;
 mod oauth;
 mod query;
 mod reply;
-mod select;
 mod tasks;
 
 use std::collections::VecDeque;
@@ -278,7 +278,7 @@ impl Shared {
             state.violations.push(format!("answer of {}: {drift}", found.operation));
         }
         let told = match found.request.query("fields") {
-            Some(fields) => select::select(&told, fields),
+            Some(fields) => field_selection::select(&told, fields),
             None => told,
         };
         Answer::of(200, &told)

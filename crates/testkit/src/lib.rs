@@ -1,5 +1,7 @@
 //! For tests only: tools that do as they are told and remember it, scripted sources, rules by hand.
 
+mod conformance;
+mod doubles;
 mod folder;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
@@ -7,20 +9,15 @@ pub mod fuzz;
 pub mod google;
 pub mod hostile;
 mod issuer;
-mod ledger;
-mod oracle;
-mod policy;
 mod random;
 mod sample;
-mod source;
-mod suite;
 
+pub use conformance::{Suite, Verdict};
+pub use doubles::ledger::BrokenLedger;
+pub use doubles::oracle::{Behaviour, Oracle, open_schema, spec};
+pub use doubles::policy::ByHand;
+pub use doubles::source::Scripted;
 pub use folder::Folder;
 pub use issuer::{Issuer, KEYS};
-pub use ledger::BrokenLedger;
-pub use oracle::{Behaviour, Oracle, open_schema, spec};
-pub use policy::ByHand;
 pub use random::Random;
 pub use sample::{Filling, sample};
-pub use source::Scripted;
-pub use suite::{Suite, Verdict};

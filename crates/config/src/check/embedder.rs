@@ -4,9 +4,9 @@ use toolcrib_embed::Prefixes;
 use toolcrib_engine::discovery::PATIENCE;
 
 use super::Check;
-use crate::embedder::{self, Embedding};
-use crate::place::Place;
+use crate::file::toml_path::Place;
 use crate::raw;
+use crate::settings::embedder::{self, Embedding};
 
 /// Longest prefix, in bytes: models want a word or a sentence.
 const LONGEST_PREFIX: usize = 1000;

@@ -3,7 +3,7 @@
 use toolcrib_auth::IssuerSettings;
 
 use super::Check;
-use crate::place::Place;
+use crate::file::toml_path::Place;
 use crate::raw;
 
 /// As many as an organisation has, and more.

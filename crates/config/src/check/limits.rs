@@ -3,7 +3,7 @@
 use toolcrib_core::{CatalogBounds, CribLimits, TicketBounds};
 
 use super::Check;
-use crate::place::Place;
+use crate::file::toml_path::Place;
 use crate::raw;
 
 /// Levels of a schema that may be set: what compiles one calls itself for each.

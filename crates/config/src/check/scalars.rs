@@ -9,7 +9,7 @@ use toolcrib_egress::{Network, Target, is_of_this_machine};
 use url::Url;
 
 use super::Check;
-use crate::place::Place;
+use crate::file::toml_path::Place;
 use crate::raw::{PauseText, SizeText};
 
 /// Longer than anybody waits, and short enough that a clock can add it.

@@ -1,5 +1,9 @@
 //! Sources: each of one kind, each under its own name.
 
+mod api;
+mod desk;
+mod mcp;
+
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use toolcrib_core::{SourceId, Validation};
@@ -9,10 +13,10 @@ use toolcrib_openapi::{Grouping, Pick};
 use super::Check;
 use crate::build::{BASICS, wants};
 use crate::config::Entry;
-use crate::place::Place;
+use crate::file::schema_check::shown;
+use crate::file::toml_path::Place;
 use crate::raw::{self, Basics, By};
 use crate::settings::Kind;
-use crate::shape::shown;
 
 /// The kinds of a source, of which one has exactly one.
 const KINDS: [&str; 4] = ["mcp", "openapi", "basics", "desk"];

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use toolcrib_core::{Effect, ToolName, Validation, Verify};
 
 use super::Check;
-use crate::build::overrides::Override;
+use crate::build::tool_override::Override;
 use crate::config::Entry;
-use crate::place::Place;
+use crate::file::toml_path::Place;
 use crate::raw::{self, EffectWord, ValidationWord};
 
 impl Check<'_, '_, '_> {

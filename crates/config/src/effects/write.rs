@@ -10,8 +10,8 @@ use toml::de::DeTable;
 use toml::{Table, Value};
 use toolcrib_core::{Effect, ToolName};
 
-use crate::document::LARGEST_FILE;
-use crate::place::is_bare;
+use crate::file::document::LARGEST_FILE;
+use crate::file::toml_path::is_bare;
 
 /// Why an effect cannot be put into a file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use toolcrib_json::unseen::exact;
+use toolcrib_json::invisible::exact;
 
 /// The ids that are taken.
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{Notes, names, variables};
-use crate::suspicion;
+use crate::secrets::literal_secret;
 
 /// Headers that hold no secret.
 const HARMLESS: [&str; 6] =
@@ -51,10 +51,11 @@ impl<'v> Secrets<'v> {
         value: &str,
         notes: &mut Notes,
     ) -> String {
-        let is_secret = suspicion::looks_secret(name, value) || suspicion::names_secret(name);
+        let is_secret =
+            literal_secret::looks_secret(name, value) || literal_secret::names_secret(name);
         // A file that is named is no secret, whatever it holds.
         let is_file = value.starts_with('/')
-            && !suspicion::has_known_shape(value)
+            && !literal_secret::has_known_shape(value)
             && ["FILE", "PATH", "DIR"].iter().any(|end| name.to_ascii_uppercase().ends_with(end));
         self.value(Asked { id, name, value }, is_secret && !is_file && !value.is_empty(), notes)
     }
@@ -68,7 +69,7 @@ impl<'v> Secrets<'v> {
         notes: &mut Notes,
     ) -> String {
         let is_harmless = HARMLESS.contains(&name.to_ascii_lowercase().as_str())
-            && !suspicion::looks_secret("", value);
+            && !literal_secret::looks_secret("", value);
         let scheme = value.split_once(' ').filter(|(scheme, _)| {
             ["bearer", "basic", "token"].contains(&scheme.to_ascii_lowercase().as_str())
         });
@@ -224,7 +225,11 @@ impl<'v> Secrets<'v> {
 fn hides(text: &str, is_secret: bool) -> bool {
     let is_word = |word: &str| WORDS.contains(&word.to_ascii_lowercase().as_str());
     let mut words = text.split([' ', '=', ':', ',', ';']).filter(|word| !word.is_empty());
-    if is_secret { words.any(|word| !is_word(word)) } else { suspicion::looks_secret("", text) }
+    if is_secret {
+        words.any(|word| !is_word(word))
+    } else {
+        literal_secret::looks_secret("", text)
+    }
 }
 
 /// The variable that a file refers to.

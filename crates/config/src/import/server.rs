@@ -3,10 +3,10 @@
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::besides::others;
 use super::secrets::Secrets;
-use super::{Notes, names, relative, variables};
-use crate::suspicion;
+use super::server_options::others;
+use super::{Notes, names, relative_paths, variables};
+use crate::secrets::literal_secret;
 
 /// A source in the making.
 #[derive(Debug, Default)]
@@ -159,7 +159,7 @@ impl Source {
             notes.add("the command holds blanks and no shell splits it: make a list of its words");
         }
         let mut here =
-            original.iter().enumerate().skip(1).filter(|(_, word)| relative::is_path(word));
+            original.iter().enumerate().skip(1).filter(|(_, word)| relative_paths::is_path(word));
         let mut reason =
             here.next().map(|(index, word)| format!("argument {index} (`{}`)", names::shown(word)));
         self.way = Way::Command { argv, original };
@@ -182,7 +182,7 @@ impl Source {
                 notes.add("a variable without a legal name is not taken");
                 continue;
             }
-            if reason.is_none() && relative::starts_here(&value) {
+            if reason.is_none() && relative_paths::starts_here(&value) {
                 reason = Some(format!("the variable `{}`", names::shown(name)));
             }
             let value = secrets.variable(&self.id, name, &value, notes);
@@ -262,13 +262,13 @@ impl Source {
         };
         let is_login = !url.username().is_empty() || url.password().is_some();
         let is_secret = |(name, value): &(String, String)| {
-            suspicion::looks_secret(name, value)
-                || suspicion::names_secret(name)
+            literal_secret::looks_secret(name, value)
+                || literal_secret::names_secret(name)
                 || SIGNS.contains(&name.as_str())
         };
         // Nobody sends it, so it is there for somebody else.
         url.set_fragment(None);
-        if suspicion::has_random_path(url.as_str().split('?').next().unwrap_or_default()) {
+        if literal_secret::has_random_path(url.as_str().split('?').next().unwrap_or_default()) {
             notes.add("a part of its address looks like a secret: keep the new file to yourself");
         }
         let pairs: Vec<(String, String)> = url.query_pairs().into_owned().collect();
@@ -316,8 +316,8 @@ fn is_secret(before: &str, word: &str) -> bool {
         Some((option, value)) => (option, value),
         None => (before, word),
     };
-    let is_named = option.starts_with('-') && suspicion::names_secret(option);
-    suspicion::looks_secret("", value) || (is_named && !value.starts_with('-'))
+    let is_named = option.starts_with('-') && literal_secret::names_secret(option);
+    literal_secret::looks_secret("", value) || (is_named && !value.starts_with('-'))
 }
 
 /// A text, or what is one when a program gets it.

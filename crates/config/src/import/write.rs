@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use toolcrib_json::unseen::exact;
+use toolcrib_json::invisible::exact;
 
 use super::server::{Source, Way};
 use super::{Form, Note};
-use crate::place::is_bare;
+use crate::file::toml_path::is_bare;
 
 /// The whole file: every source with what is to be known of it.
 pub(super) fn file(

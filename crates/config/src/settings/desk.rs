@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use toolcrib_core::Secret;
 use url::Url;
 
-use crate::template::{Found, Lookup, Template};
+use crate::secrets::template::{Found, Lookup, Template};
 
 /// A desk whose secrets stand beside it.
 #[derive(Debug, Clone)]

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use toolcrib_json::unseen::exact;
+use toolcrib_json::invisible::exact;
 
 /// Longest tool name, in characters; the limit of MCP and of the widest model API.
 pub const LONGEST_NAME: usize = 128;

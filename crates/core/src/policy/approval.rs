@@ -5,7 +5,7 @@
 //! [`Ask`]: crate::Ask
 
 use serde_json::{Value, json};
-use toolcrib_json::unseen::{exact, exact_json};
+use toolcrib_json::invisible::{exact, exact_json};
 
 use crate::ledger::ticket::Decision;
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use aho_corasick::AhoCorasick;
 use serde_json::{Map, Value};
-use toolcrib_json::unseen::is_unseen;
+use toolcrib_json::invisible::is_unseen;
 
 use super::forms::{self, Form};
 use super::prefilter::Sieve;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use toolcrib_json::unseen::is_unseen;
+use toolcrib_json::invisible::is_unseen;
 
 /// How often a text may be JSON inside JSON.
 const DEEPEST: usize = 3;

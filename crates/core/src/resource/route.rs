@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolcrib_json::unseen::is_unseen;
+use toolcrib_json::invisible::is_unseen;
 
 use super::address::Address;
 use super::catalog::{Held, Offer, Stock};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolcrib_json::unseen::{exact, is_unseen, prose};
+use toolcrib_json::invisible::{exact, is_unseen, prose};
 
 use super::spec::{Guidance, ToolSpec};
 use crate::call::host::Ask;

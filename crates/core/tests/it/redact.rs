@@ -9,7 +9,7 @@ use percent_encoding::{CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use toolcrib_core::{Content, ErrorKind, Part, Redactor, Reference, Secret, Secrets, ToolError};
-use toolcrib_json::unseen::exact;
+use toolcrib_json::invisible::exact;
 
 /// Letters that part a secret for whoever compares bytes alone.
 const UNSEEN: [char; 12] = [

@@ -1,6 +1,6 @@
 //! Words for a person who is asked: what others wrote stands in them and cannot fake the rest.
 
-use toolcrib_json::unseen::{exact, is_unseen};
+use toolcrib_json::invisible::{exact, is_unseen};
 
 use crate::backend::Person;
 

@@ -4,8 +4,8 @@ use serde_json::Value;
 use toolcrib_core::{Call, Plan};
 
 use super::definitions::key;
-use crate::ending::{Ending, Standing};
 use crate::rendering::Rendering;
+use crate::reply::ending::{Ending, Standing};
 use crate::reply::{Item, Reader, kind, pick};
 
 const SHAPE: &str = "send {\"type\": \"tool_use\", \"id\", \"name\", \"input\"}";

@@ -5,8 +5,8 @@ use toolcrib_core::{Call, Plan};
 
 use super::{Gemini, calls};
 use crate::dialect::{Dialect, Stream};
-use crate::envelope::{self, NotAReply};
-use crate::pieces::Room;
+use crate::reply::envelope::{self, NotAReply};
+use crate::reply::stream_budget::Room;
 
 #[derive(Default)]
 pub(super) struct Parts {

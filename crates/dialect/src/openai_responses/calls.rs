@@ -3,9 +3,9 @@
 use serde_json::Value;
 use toolcrib_core::{Call, Plan, RawArguments};
 
-use crate::ending::{Ending, Standing};
 use crate::openai_chat::key;
 use crate::rendering::Rendering;
+use crate::reply::ending::{Ending, Standing};
 use crate::reply::{Item, Reader, kind, pick};
 
 const SHAPE: &str = "send {\"type\": \"function_call\", \"call_id\", \"name\", \"arguments\"}";

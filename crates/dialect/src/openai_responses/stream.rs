@@ -7,8 +7,8 @@ use toolcrib_core::{Call, Plan};
 
 use super::OpenAiResponses;
 use crate::dialect::{Dialect, Stream};
-use crate::envelope::{self, NotAReply};
-use crate::pieces::Room;
+use crate::reply::envelope::{self, NotAReply};
+use crate::reply::stream_budget::Room;
 
 pub(super) struct Events {
     dialect: OpenAiResponses,

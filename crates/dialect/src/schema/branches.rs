@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 
 use super::merge::merge;
-use super::write::{Node, ORGANISING, Stop, Writer, weight};
+use super::writer::{Node, ORGANISING, Stop, Writer, weight};
 use super::{annotate, type_list};
 
 impl Writer<'_> {

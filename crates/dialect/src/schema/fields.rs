@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::types::{belongs, null_apart, or_null, types_of};
-use super::write::{Node, ORGANISING, Stop, Writer};
-use super::{annotate, pointer, words};
+use super::writer::{Node, ORGANISING, Stop, Writer};
+use super::{annotate, pointer, rule_text};
 
 impl Writer<'_> {
     /// Writes a schema without references and combinators.
@@ -177,7 +177,7 @@ impl Writer<'_> {
                 | "prefixItems" => {}
                 "then" | "else" if schema.contains_key("if") => {}
                 "if" => {
-                    let words = words::condition(rule, schema.get("then"), schema.get("else"));
+                    let words = rule_text::condition(rule, schema.get("then"), schema.get("else"));
                     self.lose_as("if", words, node);
                 }
                 known if ORGANISING.contains(&known) => {}

@@ -3,24 +3,24 @@
 //! Nothing is dropped without a word: what an API does not take is a [`Lost`], and stands in a
 //! description instead. The executor enforces the whole schema all the same.
 
-mod back;
 mod branches;
-mod circles;
+mod field_names;
 mod fields;
-mod keys;
-mod loose;
+mod lenient;
 mod merge;
+mod recursion;
+mod restore_arguments;
 mod root;
+mod rule_text;
 mod subset;
 mod types;
-mod words;
-mod write;
+mod writer;
 
 use serde_json::{Map, Value};
 
-pub(crate) use back::restore;
+pub(crate) use restore_arguments::restore;
+pub(crate) use rule_text::annotate as annotated;
 pub(crate) use subset::{ANTHROPIC_STRICT, GEMINI, OPENAI_STRICT, Subset};
-pub(crate) use words::annotate as annotated;
 
 /// Deepest nesting of a schema that is read.
 const DEEPEST: usize = 64;
@@ -61,16 +61,16 @@ pub(crate) type Key = fn(&str) -> std::borrow::Cow<'_, str>;
 /// Compiles for an API that takes JSON Schema nearly whole.
 pub(crate) fn loose(source: &Value, key: Key) -> Result<Compiled, Unsayable> {
     let root = root::object(source, key)?;
-    Ok(loose::compile(root))
+    Ok(lenient::compile(root))
 }
 
 /// Compiles for a subset. A strict subset that cannot say the schema is left for the loose form.
 pub(crate) fn within(source: &Value, subset: &Subset, key: Key) -> Result<Compiled, Unsayable> {
     let root = root::object(source, key)?;
-    match write::compile(&root, subset) {
+    match writer::compile(&root, subset) {
         Ok(compiled) => Ok(compiled),
         Err(unsayable) if subset.strict => {
-            let mut compiled = loose::compile(root);
+            let mut compiled = lenient::compile(root);
             compiled.lost.push(Lost {
                 path: unsayable.path,
                 what: format!("strict: {}", unsayable.what),
@@ -128,6 +128,6 @@ fn annotate(schema: &mut Map<String, Value>, notes: &[String]) {
         return;
     }
     let old = schema.get("description").and_then(Value::as_str).unwrap_or_default();
-    let new = words::annotate(old, notes);
+    let new = rule_text::annotate(old, notes);
     schema.insert("description".to_owned(), new.into());
 }

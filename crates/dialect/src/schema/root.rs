@@ -3,7 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::merge::merge;
-use super::{Key, Lost, Unsayable, is_bounded, keys, pointer, resolve, type_list, words};
+use super::{
+    Key, Lost, Unsayable, field_names, is_bounded, pointer, resolve, rule_text, type_list,
+};
 
 /// Most steps that the combinators of one root may take.
 const MOST_STEPS: usize = 1_000;
@@ -27,7 +29,7 @@ pub(super) fn object(source: &Value, key: Key) -> Result<Root, Unsayable> {
     if !is_bounded(source) {
         return Err("its schema is too large or too deeply nested".to_owned());
     }
-    let (document, renamed) = keys::rename(source, key);
+    let (document, renamed) = field_names::rename(source, key);
     let schema = match &document {
         Value::Object(schema) => schema.clone(),
         Value::Bool(true) => Map::new(),
@@ -58,7 +60,7 @@ fn as_object(mut schema: Map<String, Value>) -> Result<Map<String, Value>, Unsay
     if let Some(types) = schema.shift_remove("type")
         && !type_list(&types).contains(&"object")
     {
-        return Err(format!("its arguments would be no object but {}", words::quote(&types)));
+        return Err(format!("its arguments would be no object but {}", rule_text::quote(&types)));
     }
     let mut object = Map::with_capacity(schema.len() + 2);
     object.insert("type".to_owned(), "object".into());
@@ -86,13 +88,13 @@ impl Flattening<'_> {
         }
         for keyword in ["not", "enum", "const"] {
             if let Some(rule) = schema.shift_remove(keyword) {
-                self.lose(keyword, words::rule(keyword, &rule));
+                self.lose(keyword, rule_text::rule(keyword, &rule));
             }
         }
         if let Some(test) = schema.shift_remove("if") {
             let then = schema.shift_remove("then");
             let otherwise = schema.shift_remove("else");
-            self.lose("if", words::condition(&test, then.as_ref(), otherwise.as_ref()));
+            self.lose("if", rule_text::condition(&test, then.as_ref(), otherwise.as_ref()));
         }
         schema
     }
@@ -106,7 +108,7 @@ impl Flattening<'_> {
                 let target = reference.as_str().and_then(|to| resolve(self.document, to));
                 match target {
                     Some(target) => members.push(target.clone()),
-                    None => self.lose("$ref", words::rule("$ref", &reference)),
+                    None => self.lose("$ref", rule_text::rule("$ref", &reference)),
                 }
             }
             if let Some(Value::Array(all)) = schema.shift_remove("allOf") {
@@ -121,11 +123,11 @@ impl Flattening<'_> {
             }
         }
         for (keyword, rule) in unmerged {
-            self.lose(&keyword, words::rule(&keyword, &rule));
+            self.lose(&keyword, rule_text::rule(&keyword, &rule));
         }
         for left in ["$ref", "allOf"] {
             if let Some(rule) = schema.shift_remove(left) {
-                self.lose(left, words::rule(left, &rule));
+                self.lose(left, rule_text::rule(left, &rule));
             }
         }
         schema
@@ -172,7 +174,7 @@ impl Flattening<'_> {
         let mut unmerged = Vec::new();
         let schema = merge(base, &either(&forms), &mut unmerged);
         for (keyword, rule) in unmerged {
-            self.lose(&keyword, words::rule(&keyword, &rule));
+            self.lose(&keyword, rule_text::rule(&keyword, &rule));
         }
         schema
     }
@@ -192,7 +194,7 @@ fn in_words(form: &Map<String, Value>) -> String {
         .unwrap_or_default();
     let properties = form.get("properties").and_then(Value::as_object);
     for (name, schema) in properties.into_iter().flatten() {
-        let fixed = schema.get("const").map(|value| format!("{name}={}", words::quote(value)));
+        let fixed = schema.get("const").map(|value| format!("{name}={}", rule_text::quote(value)));
         match (names.iter().position(|known| known == name), fixed) {
             (Some(at), Some(fixed)) => {
                 if let Some(known) = names.get_mut(at) {

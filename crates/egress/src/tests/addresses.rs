@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use proptest::prelude::*;
 
-use crate::address::{is_of_this_machine, not_public};
+use crate::rules::address::{is_of_this_machine, not_public};
 
 fn is_public(address: &str) -> bool {
     not_public(address.parse().unwrap()).is_none()

@@ -12,7 +12,7 @@ use super::math::{Norm, gelu, softmax};
 use super::matrix::{Left, Packed, multiply};
 use super::settings::{Pooling, Settings, Shape};
 use super::weights::Weights;
-use crate::unit::unit;
+use crate::unit_vector::unit;
 
 /// The numbers of a model, ready to run.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::folder::Fault;
-use super::plain::Normal;
+use super::normalizer::Normal;
 
 /// Bytes of a text that are looked at: many times what the longest models read.
 const LONGEST_TEXT: usize = 64 * 1024;

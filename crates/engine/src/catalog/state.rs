@@ -9,7 +9,7 @@ use serde::Serialize;
 use tokio::task::JoinHandle;
 use toolcrib_core::{Held as HeldLibrary, Shelf, Source, SourceError, SourceId, ToolName, Toolset};
 
-use super::holdings;
+use super::resource_loader;
 
 /// A source with its list.
 pub(super) struct Kept {
@@ -21,7 +21,7 @@ pub(super) struct Kept {
     stuck: Arc<AtomicU64>,
     last: Mutex<Last>,
     /// What it offers beside tools.
-    pub(super) library: Option<holdings::Kept>,
+    pub(super) library: Option<resource_loader::Kept>,
     watchers: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -101,7 +101,7 @@ pub struct SourceState {
 
 impl Kept {
     pub(super) fn new(id: SourceId, source: Arc<dyn Source>, deadline: Duration) -> Self {
-        let library = source.library().map(|library| holdings::Kept::new(library, deadline));
+        let library = source.library().map(|library| resource_loader::Kept::new(library, deadline));
         Self {
             id,
             source,

@@ -8,12 +8,12 @@ use toolcrib_core::{
     SourceId, Toolset, Witness,
 };
 
-use super::tools::Tools;
+use super::catalog_source::Tools;
 use super::{Crib, shared};
+use crate::builtin::Own;
 use crate::catalog::{Judge, LOAD_DEADLINE, Placed, Publisher};
 use crate::discovery::Showcase;
 use crate::ledger::MemoryLedger;
-use crate::own::Own;
 
 /// A crib in the making: `build` starts the sources.
 pub struct CribBuilder {

@@ -10,11 +10,11 @@ use toolcrib_core::{
 };
 use toolcrib_search::{Abstained, Facet};
 
-use super::away::{self, Away};
-use super::find::{Finding, Findings, Search, facets, find_by};
-use super::meaning::Meaning;
-use super::names::Names;
-use super::words;
+use super::catalog_summary;
+use super::meta_tool_names::Names;
+use super::search::{Finding, Findings, Search, facets, find_by};
+use super::semantic::Meaning;
+use super::unavailable::{self, Away};
 
 const DEFAULT: usize = 10;
 const MOST: usize = 50;
@@ -105,14 +105,14 @@ fn overview(plan: &Plan, away: &[Away]) -> Content {
     let mut text = "Nothing was asked for. This is what there is, with how many tools:".to_owned();
     let mut structured = serde_json::Map::new();
     for (kind, names) in kinds.into_iter().filter(|(_, names)| !names.is_empty()) {
-        let _ = write!(text, "\n{kind}: {}", words::counted(names));
+        let _ = write!(text, "\n{kind}: {}", catalog_summary::counted(names));
         let names: serde_json::Map<_, _> =
             names.iter().map(|(name, count)| (name.clone(), json!(count))).collect();
         structured.insert(kind.to_owned(), Value::Object(names));
     }
     if !away.is_empty() {
-        structured.insert("away".to_owned(), json!(away::data(away)));
-        text.push_str(&away::told(away));
+        structured.insert("away".to_owned(), json!(unavailable::data(away)));
+        text.push_str(&unavailable::told(away));
     }
     content(text, Value::Object(structured))
 }
@@ -134,7 +134,7 @@ fn told(found: &Findings, search: &Search, names: &Names) -> Content {
         fields.insert("meaning".to_owned(), json!(meaning));
     }
     if let (false, Value::Object(fields)) = (found.away.is_empty(), &mut structured) {
-        fields.insert("away".to_owned(), json!(away::data(&found.away)));
+        fields.insert("away".to_owned(), json!(unavailable::data(&found.away)));
     }
     let mut text = String::new();
     for unknown in &found.unknown {
@@ -146,7 +146,7 @@ fn told(found: &Findings, search: &Search, names: &Names) -> Content {
     }
     if let (Some(abstained), true) = (found.abstained, found.tools.is_empty()) {
         text.push_str(&nothing(abstained, search, names));
-        text.push_str(&away::told(&found.away));
+        text.push_str(&unavailable::told(&found.away));
         return content(text, structured);
     }
     let _ = writeln!(text, "{} of {} tools that fit, best first:", found.tools.len(), found.total);
@@ -158,7 +158,7 @@ fn told(found: &Findings, search: &Search, names: &Names) -> Content {
         "Call one with `{}` (name, parameters); `{}` tells all about its arguments.",
         names.invoke, names.schema
     );
-    text.push_str(&away::told(&found.away));
+    text.push_str(&unavailable::told(&found.away));
     content(text, structured)
 }
 

@@ -13,12 +13,12 @@ use toolcrib_core::{
     Arguments, BatchOptions, CallContext, Caller, Content, Decision, ErrorKind, Parked, Redemption,
     Run, TicketId, ToolError, ToolOutcome,
 };
-use toolcrib_json::unseen::exact_json;
+use toolcrib_json::invisible::exact_json;
 
 use super::Confirm;
 use super::discover::content;
-use super::meta::Desk;
-use super::names::Names;
+use super::meta_tool_names::Names;
+use super::meta_tools::Desk;
 
 /// Bytes of the arguments of a call that are shown.
 const LONGEST: usize = 1_000;

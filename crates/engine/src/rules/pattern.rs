@@ -1,7 +1,7 @@
 //! Patterns over a tool and its caller, read once.
 
 use toolcrib_core::{Caller, Effect, ToolSpec};
-use toolcrib_json::unseen::exact;
+use toolcrib_json::invisible::exact;
 
 use super::glob::Glob;
 use super::problem::instead;

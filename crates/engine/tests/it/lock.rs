@@ -5,7 +5,7 @@ use toolcrib_core::{
     Effect, Guidance, Quarantine, SourceId, Tool, ToolName, ToolSpec, Toolset, Traits, Validation,
 };
 use toolcrib_engine::Crib;
-use toolcrib_engine::lock::{Drift, DriftKind, Lock};
+use toolcrib_engine::pins::{Drift, DriftKind, Lock};
 use toolcrib_testkit::{Behaviour, Oracle, spec};
 
 fn with_input(input: Value) -> ToolSpec {

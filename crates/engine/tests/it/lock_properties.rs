@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Map, Value, json};
 use toolcrib_core::{Effect, ToolSpec};
-use toolcrib_engine::lock::{DriftKind, Lock};
+use toolcrib_engine::pins::{DriftKind, Lock};
 use toolcrib_json::schema::Schema;
 use toolcrib_testkit::spec;
 

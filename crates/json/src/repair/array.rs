@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::look::{Place, opens_string};
+use super::lookahead::{Place, opens_string};
 use super::note::Change;
 use super::unreadable::Unreadable;
 use super::value::{Frame, Parser};

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::bare::scalar;
 use super::cursor::Cursor;
 use super::escape;
-use super::look::{Place, opens_string};
+use super::lookahead::{Place, opens_string};
 use super::note::{Change, Notes, Repair};
+use super::unquoted::scalar;
 use super::unreadable::Unreadable;
 use super::value::Parser;
 use super::{Bounds, Read};

@@ -1,6 +1,6 @@
 //! What the content of a string says: escapes, right and wrong, and raw control characters.
 
-use super::look::{closes_string, opens_string};
+use super::lookahead::{closes_string, opens_string};
 use super::note::{Change, Notes};
 
 /// The text of a string's `content`, which begins at byte `base` of the whole text.

@@ -4,9 +4,9 @@ use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
 use super::array::Items;
-use super::bare::scalar;
-use super::look::{Place, opens_string};
+use super::lookahead::{Place, opens_string};
 use super::note::{Change, place};
+use super::unquoted::scalar;
 use super::unreadable::Unreadable;
 use super::value::{Frame, Parser};
 

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::unseen::exact;
+use crate::invisible::exact;
 
 /// Characters of the input that a message may show.
 const SHOWN: usize = 32;

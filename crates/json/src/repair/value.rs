@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use super::Bounds;
 use super::cursor::Cursor;
-use super::ending::{Closing, Opening};
 use super::escape;
-use super::look::{Place, opens_string};
+use super::lookahead::{Place, opens_string};
 use super::note::{Change, Notes, place};
+use super::string_end::{Closing, Opening};
 use super::unreadable::{Unreadable, excerpt};
 
 /// An open container.

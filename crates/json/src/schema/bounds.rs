@@ -1,5 +1,10 @@
 //! The bounds of a schema document that need no knowledge of JSON Schema: bytes and nesting.
 
+pub(crate) mod pattern;
+pub(crate) mod scopes;
+pub(crate) mod unfold;
+pub(crate) mod work;
+
 use std::io::{self, Write};
 
 use serde_json::Value;

@@ -9,6 +9,9 @@
     reason = "the kinds of errors are the validator's: a new one is met in general words"
 )]
 
+mod container;
+mod remedy;
+
 use std::fmt;
 
 use jsonschema::ValidationError;
@@ -16,8 +19,8 @@ use jsonschema::error::ValidationErrorKind as Kind;
 use serde_json::Value;
 
 use super::graph::Graph;
-use super::remedy::{self, Remedy};
-use super::{Schema, explain, text};
+use super::{Schema, excerpt, explain};
+use remedy::Remedy;
 
 /// Rounds of remedies: text that holds a value, that holds text that holds a value, ends here.
 const ROUNDS: usize = 6;
@@ -40,7 +43,7 @@ pub struct Coercion {
 impl fmt::Display for Coercion {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Coercion { from, to, .. } = self;
-        let path = text::line(&self.path);
+        let path = excerpt::line(&self.path);
         if to.is_empty() {
             write!(formatter, "`{path}`: dropped {from}")
         } else {
@@ -173,8 +176,8 @@ impl Coercion {
         const SHOWN: usize = 60;
         Coercion {
             path: path.to_owned(),
-            from: text::show(from, SHOWN),
-            to: to.map(|to| text::show(to, SHOWN)).unwrap_or_default(),
+            from: excerpt::show(from, SHOWN),
+            to: to.map(|to| excerpt::show(to, SHOWN)).unwrap_or_default(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Why a schema is refused: what is wrong, where, and the cure.
 
-use super::text::{line, place};
+use super::excerpt::{line, place};
 
 /// A schema that is not taken. It costs that one schema, never its neighbours.
 ///

@@ -5,16 +5,19 @@
     reason = "the kinds of errors are the validator's: a new one is met in general words"
 )]
 
+pub(crate) mod expected;
+
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind as Kind;
 use serde_json::Value;
 
 use super::bounds::push_token;
-use super::expected::{self, JOINED};
 use super::graph::{Graph, Node};
-use super::names::nearest;
+use super::similar_names::nearest;
 use super::violation::{Violation, Violations};
-use super::{Compiled, text, work};
+use super::{Compiled, excerpt};
+use crate::schema::bounds::work;
+use expected::JOINED;
 
 /// Characters of a value that are shown.
 const SHOWN: usize = 60;
@@ -151,7 +154,7 @@ impl Found<'_> {
             Kind::PropertyNames { error: inner } => {
                 let name = inner.instance().as_str().unwrap_or_default().to_owned();
                 let wanted = format!("a name that is {}", self.expected(inner));
-                self.push_below(error, &name, &wanted, &text::show(inner.instance(), SHOWN));
+                self.push_below(error, &name, &wanted, &excerpt::show(inner.instance(), SHOWN));
             }
             kind => {
                 let rank = match kind {
@@ -162,7 +165,7 @@ impl Found<'_> {
                 let violation = Violation {
                     path: error.instance_path().as_str().to_owned(),
                     expected: self.expected(error),
-                    got: text::show(error.instance(), SHOWN),
+                    got: excerpt::show(error.instance(), SHOWN),
                 };
                 self.violations.push((violation, rank));
             }
@@ -205,7 +208,7 @@ impl Found<'_> {
         if expected.is_empty() {
             "a value that fits one of the alternatives".clone_into(&mut expected);
         }
-        let got = text::show(error.instance(), SHOWN);
+        let got = excerpt::show(error.instance(), SHOWN);
         self.violations.push((Violation { path: path.to_owned(), expected, got }, Rank::Other));
     }
 
@@ -226,13 +229,13 @@ impl Found<'_> {
         let missing = |known: &&str| error.instance().get(*known).is_none();
         let meant = nearest(name, known.iter().copied().filter(missing));
         if let Some(meant) = meant {
-            let meant = text::shorten(meant, SHOWN);
+            let meant = excerpt::shorten(meant, SHOWN);
             return format!("not a known argument, did you mean `{meant}`?");
         }
         let names: Vec<String> = known
             .iter()
             .take(LISTED)
-            .map(|known| format!("`{}`", text::shorten(known, SHOWN)))
+            .map(|known| format!("`{}`", excerpt::shorten(known, SHOWN)))
             .collect();
         match (names.is_empty(), known.len() > LISTED) {
             (true, _) => "not a known argument: leave it out".to_owned(),

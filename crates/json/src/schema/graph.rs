@@ -3,11 +3,14 @@
 //! References are resolved by the same resolver the validator uses, so what is bounded here is
 //! what runs there.
 
+pub(crate) mod explore;
+pub(crate) mod keywords;
+
 use std::collections::HashMap;
 
 use jsonschema::Draft;
 
-use super::keywords::Place;
+use keywords::Place;
 
 /// The subschemas that can be reached from a root, which is the first.
 #[derive(Debug)]

@@ -9,8 +9,9 @@ use referencing::{Draft, Registry, SPECIFICATIONS, Uri};
 use serde_json::Value;
 
 use super::bounds::push_token;
-use super::explore::Start;
-use super::{SchemaError, pattern, text};
+use super::{SchemaError, excerpt};
+use crate::schema::bounds::pattern;
+use crate::schema::graph::explore::Start;
 
 /// Documents that references may lead into, each under its address.
 ///
@@ -106,10 +107,10 @@ pub(super) fn refusal(source: &Value, error: &ValidationError<'_>) -> SchemaErro
     let at = error.instance_path().as_str().to_owned();
     let name = error.instance().as_str().filter(|_| at.ends_with("/type"));
     let reason = name.map_or_else(
-        || text::shorten(&error.to_string(), 200),
+        || excerpt::shorten(&error.to_string(), 200),
         |name| {
             let types = "string, integer, number, boolean, array, object or null";
-            format!("\"{}\" is no type: use {types}", text::shorten(name, 60))
+            format!("\"{}\" is no type: use {types}", excerpt::shorten(name, 60))
         },
     );
     SchemaError::Invalid { at, reason }
@@ -136,7 +137,7 @@ fn reason(error: &referencing::Error) -> String {
     if let referencing::Error::Unretrievable { .. } = error {
         Refused.to_string()
     } else {
-        text::shorten(&error.to_string(), 200)
+        excerpt::shorten(&error.to_string(), 200)
     }
 }
 

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
-use super::text;
+use super::excerpt;
 
 /// Characters of a signature.
 const LONGEST: usize = 400;
@@ -26,7 +26,7 @@ const FUEL: usize = 1_000;
 pub fn signature(name: &str, schema: &Value) -> String {
     let fuel = Cell::new(FUEL);
     let teller = Teller { root: schema, fuel: &fuel };
-    let mut line = Line(text::shorten(name, 128));
+    let mut line = Line(excerpt::shorten(name, 128));
     line.push("(");
     if let Some((properties, required)) = teller.object(schema, LONGEST_CHAIN) {
         teller.members(&mut line, properties, &required, DEEPEST);
@@ -83,7 +83,7 @@ impl<'s> Teller<'s, '_> {
             }
             let mark = if is_required(name) { "" } else { "?" };
             let comma = if index > 0 { ", " } else { "" };
-            line.push(&format!("{comma}{}{mark}: ", text::shorten(name, 64)));
+            line.push(&format!("{comma}{}{mark}: ", excerpt::shorten(name, 64)));
             line.push(&self.type_of(schema, levels, LONGEST_CHAIN));
         }
     }
@@ -124,10 +124,10 @@ impl<'s> Teller<'s, '_> {
             return self.type_of(target, levels, chain);
         }
         if let Some(value) = schema.get("const") {
-            return text::show(value, 40);
+            return excerpt::show(value, 40);
         }
         if let Some(Value::Array(options)) = schema.get("enum") {
-            let told = options.iter().take(TOLD).map(|option| text::show(option, 40)).collect();
+            let told = options.iter().take(TOLD).map(|option| excerpt::show(option, 40)).collect();
             return union(told, options.len() > TOLD);
         }
         if let Some(Value::Array(branches)) = schema.get("anyOf").or_else(|| schema.get("oneOf")) {
@@ -166,7 +166,7 @@ impl<'s> Teller<'s, '_> {
                 }
                 _ => "object".to_owned(),
             },
-            other => text::shorten(other, 40),
+            other => excerpt::shorten(other, 40),
         }
     }
 }

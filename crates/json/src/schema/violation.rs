@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::text::line;
+use super::excerpt::line;
 
 /// One place where a value does not satisfy its schema.
 #[derive(Debug, Clone, PartialEq, Eq)]

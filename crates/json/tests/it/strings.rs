@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use toolcrib_json::strings::mended;
+use toolcrib_json::broken_strings::mended;
 
 /// What a text is read as once its strings are mended.
 fn read(text: &[u8]) -> Value {

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use toolcrib_json::unseen::{exact, exact_json, is_unseen, prose};
+use toolcrib_json::invisible::{exact, exact_json, is_unseen, prose};
 
 /// Signs that begin a number in some scripts: formats by name, and seen.
 const SIGNS: [u32; 13] =

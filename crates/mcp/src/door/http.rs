@@ -1,5 +1,10 @@
 //! The door over HTTP: `/mcp` and `/mcp/{profile}`, one address for all revisions.
 
+mod allowed_hosts;
+mod fast_path;
+pub(crate) mod fast_request;
+pub(crate) mod session_fast_path;
+
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -19,18 +24,18 @@ use serde_json::{Value, json};
 use toolcrib_core::{Caller, Discovery, Trace, TraceState};
 use toolcrib_json::repair::Bounds;
 
-use super::attentive::{self, Carried};
-use super::batch;
-use super::desk::Desk;
-use super::early::{self, Began, Early};
-use super::hosts::Hosts;
-use super::message;
-use super::once;
-use super::plain::{self, Plain, Remembered};
-use super::room::{Entrance, Room};
-use super::screen::{self, INVALID_REQUEST, PARSE_ERROR, TWICE};
-use super::seal::Seal;
-use super::sessions::Sessions;
+use super::session::Sessions;
+use super::state::{Entrance, Room};
+use crate::door::call::idempotency;
+use crate::door::client::early_subscription::{self, Carried};
+use crate::door::messages::batch;
+use crate::door::messages::validation;
+use crate::door::sdk::handler::Desk;
+use crate::door::session::token::Seal;
+use crate::door::stdio::input_filter::{self, INVALID_REQUEST, PARSE_ERROR, TWICE};
+use allowed_hosts::Hosts;
+use fast_request::{Plain, Remembered};
+use session_fast_path::{Began, Early};
 
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 /// In it a client says how it wants the tools shown.
@@ -197,7 +202,7 @@ impl Inner {
                 .request
                 .read_strict(text)
                 .map(|_| text)
-                .map_err(|error| screen::code(&error)),
+                .map_err(|error| input_filter::code(&error)),
             Err(_) => Err(PARSE_ERROR),
         };
         match read.map(batch::split) {
@@ -219,7 +224,7 @@ impl Inner {
             Plain::read_of_session(&self.hosts, &head.headers, (&body, &self.room.settings.request))
             && let Some(client) = self.sessions.begin(session, &plain.id)
         {
-            match early::begin(&self.room, entrance.clone(), plain, client).await {
+            match session_fast_path::begin(&self.room, entrance.clone(), plain, client).await {
                 Began::Answered(response) => return Ok(response),
                 Began::Early(early) => {
                     head.extensions.insert(early.clone());
@@ -246,7 +251,7 @@ impl Inner {
             Err((code, told)) => return Ok(said((StatusCode::BAD_REQUEST, told), code)),
         };
         let mut request = Request::from_parts(head, Body::from(body));
-        entrance.key = message.as_ref().and_then(once::proposed).map(Arc::new);
+        entrance.key = message.as_ref().and_then(idempotency::proposed).map(Arc::new);
         let session = request.headers().get(SESSION).and_then(|id| id.to_str().ok());
         let asked = message.as_ref().and_then(asked).zip(session).map(|(id, session)| {
             let has_begun = request.extensions().get::<Early>().is_some();
@@ -262,13 +267,13 @@ impl Inner {
             (Some(message), Some(session)) if begins(message) => self.sessions.is_of(session, None),
             (Some(message), Some(session)) => {
                 // The SDK does not know of the request, or knew of it before it gave its place up.
-                if let Some(id) = plain::cancelled(&self.hosts, request.headers(), message) {
+                if let Some(id) = fast_request::cancelled(&self.hosts, request.headers(), message) {
                     self.sessions.cancel(session, &id);
                 }
             }
             _ => {}
         }
-        if let Some(wanted) = message.as_ref().and_then(attentive::wanted) {
+        if let Some(wanted) = message.as_ref().and_then(early_subscription::wanted) {
             request.extensions_mut().insert(Carried::begin(&self.room, &entrance, &wanted).await);
         }
         drop(message);
@@ -347,15 +352,16 @@ impl Inner {
 /// the code of that.
 fn read(body: &[u8], bounds: &Bounds) -> Result<Value, (i32, &'static str)> {
     let text = str::from_utf8(body).map_err(|_| (PARSE_ERROR, NO_MESSAGE))?;
-    let read = bounds.read_strict(text).map_err(|error| (screen::code(&error), NO_MESSAGE))?;
+    let read =
+        bounds.read_strict(text).map_err(|error| (input_filter::code(&error), NO_MESSAGE))?;
     let message = read.as_object().ok_or((INVALID_REQUEST, NO_MESSAGE))?;
-    message::check(message).map_err(|told| (INVALID_REQUEST, told))?;
+    validation::check(message).map_err(|told| (INVALID_REQUEST, told))?;
     Ok(read)
 }
 
 /// The id of a request.
 fn asked(message: &Value) -> Option<RequestId> {
-    message::id(message.as_object().filter(|message| message.contains_key("method"))?)
+    validation::id(message.as_object().filter(|message| message.contains_key("method"))?)
 }
 
 fn asked_twice(id: &RequestId) -> Response {

@@ -1,5 +1,8 @@
 //! The door over a pair of pipes: one client, known from the start.
 
+pub(crate) mod input_filter;
+pub(crate) mod operation;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,11 +16,11 @@ use tokio_util::task::AbortOnDropHandle;
 use toolcrib_core::Caller;
 use uuid::Uuid;
 
-use super::attentive::Attentive;
-use super::desk::Desk;
-use super::room::{Entrance, Room};
-use super::screen::screen;
-use super::unanswered::Unanswered;
+use super::state::{Entrance, Room};
+use crate::door::client::early_subscription::Attentive;
+use crate::door::messages::open_requests::Unanswered;
+use crate::door::sdk::handler::Desk;
+use input_filter::screen;
 
 /// Bytes on their way out that the client has not taken yet.
 const BUFFER: usize = 64 * 1024;

@@ -17,11 +17,11 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 use toolcrib_core::{Caller, Pending, Plan, ToolSpec, Trace};
 
-use super::client::Client;
-use super::house::House;
-use super::running::{Running, Visit};
+use super::backend::House;
 use super::settings::DoorSettings;
-use super::telling::Telling;
+use crate::door::call::report::Telling;
+use crate::door::call::running::{Running, Visit};
+use crate::door::client::features::Client;
 use task::Task;
 
 /// Under this key of a tool's `_meta` its author says that no request may be held open for it.

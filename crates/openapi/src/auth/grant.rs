@@ -15,7 +15,7 @@ use toolcrib_core::{ErrorKind, Redactor, Secret, Secrets, ToolError};
 use toolcrib_egress::{Body, Egress, Request, Timeouts};
 use url::Url;
 
-use super::present::sensitive;
+use super::placement::sensitive;
 use crate::request::Encoding;
 use crate::settings::ApiBounds;
 

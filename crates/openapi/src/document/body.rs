@@ -1,23 +1,25 @@
 //! The body of a request, and the arguments that it is made of.
 
+mod exclusions;
+pub(crate) mod fields;
+mod xml;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use http::Method;
 use serde_json::{Value, json};
 
-use super::arguments::Taken;
-use super::convert::Context;
-use super::fields::{self, Flat, Held};
-use super::library::Site;
+use super::document_set::Site;
 use super::media::{self, Kind};
 use super::operations::Found;
-use super::parameters::{Declared, In, collection, named};
-use super::presence;
 use super::schema::{Argument, Part, Takes};
 use super::text::{flag, line, member};
-use super::xml;
+use crate::document::operations::argument_names::Taken;
+use crate::document::operations::convert::Context;
+use crate::document::operations::parameters::{Declared, In, collection, named};
 use crate::operation::{Body, BodyShape, Field, FieldEncoding, Style};
+use fields::{Flat, Held};
 
 /// A body, and what a tool takes for it.
 pub(super) struct Made {
@@ -190,7 +192,7 @@ fn convert<'l>(
             return None;
         }
         // A body that may be left out is whole where its fields may not all be.
-        let is_barred = flat.barred.iter().any(|rule| presence::holds_of_nothing(rule));
+        let is_barred = flat.barred.iter().any(|rule| exclusions::holds_of_nothing(rule));
         let is_split = sent.required || !is_barred;
         if is_split && let Some(names) = taken.fields(flat.fields.keys().copied()) {
             let mut made = of_fields(context, sent, &flat, names, about);
@@ -281,7 +283,7 @@ fn barred(flat: &Flat<'_>, names: &[String]) -> Option<Value> {
     let names: HashMap<&str, &str> =
         flat.fields.keys().copied().zip(names.iter().map(String::as_str)).collect();
     let mut rules: Vec<Value> =
-        flat.barred.iter().filter_map(|rule| presence::renamed(rule, &names)).collect();
+        flat.barred.iter().filter_map(|rule| exclusions::renamed(rule, &names)).collect();
     if rules.len() > 1 { Some(json!({ "anyOf": rules })) } else { rules.pop() }
 }
 

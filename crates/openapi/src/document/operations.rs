@@ -1,12 +1,20 @@
 //! The operations of a document, found before any is converted: names need to know all of them.
 
+pub(crate) mod argument_names;
+pub(crate) mod convert;
+mod names;
+pub(crate) mod parameters;
+mod path;
+mod responses;
+mod spec;
+
 use http::Method;
 
+use super::document_set::{Library, Site};
 use super::error::{DocumentError, Refused};
-use super::library::{Library, Site};
-use super::names::Named;
+use super::text;
 use super::text::member;
-use super::{path, text};
+use names::Named;
 
 /// Operations of one document that are looked through for those that are wanted: each takes a
 /// name.

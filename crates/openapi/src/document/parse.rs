@@ -1,9 +1,13 @@
 //! Text as a tree: JSON or YAML, within bounds.
 
+mod cleanup;
+mod members;
+mod yaml;
+
 use serde_json::Value;
 
 use super::error::DocumentError;
-use super::{nulls, text, yaml};
+use super::text;
 
 /// A document as a tree, and what is to be told of it.
 #[derive(Debug)]
@@ -32,7 +36,7 @@ pub(super) fn parse(text: &str, limit: usize) -> Result<Parsed, DocumentError> {
     } else {
         yaml::read(text, limit).map_err(|why| unreadable("YAML", &why))?
     };
-    let notes = nulls::tidy(&mut value);
+    let notes = cleanup::tidy(&mut value);
     Ok(Parsed { value, notes, words })
 }
 

@@ -4,13 +4,13 @@
 //! definitions that it reaches. So a recursive schema stays recursive, and the size of a document
 //! is never multiplied by itself.
 
-mod agree;
+mod alternatives;
+mod annotations;
 mod assemble;
 mod convert;
-mod family;
-mod flags;
+mod enum_types;
 mod patterns;
-mod sound;
+mod soundness;
 mod values;
 
 use std::collections::HashMap;
@@ -18,13 +18,13 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value, json};
 
+use super::document_set::{Library, Site};
 use super::error::Notes;
-use super::library::{Library, Site};
-use super::subtypes::{self, Family, Key};
 use super::text;
+use crate::document::document_set::subtypes::{self, Family, Key};
 
+pub(super) use annotations::is_hidden;
 pub(super) use assemble::{Argument, Takes, arguments, output};
-pub(super) use flags::is_hidden;
 pub(super) use values::bytes;
 
 /// Which way a value goes: what is `readOnly` is never sent, what is `writeOnly` never comes back.
@@ -87,7 +87,7 @@ struct Definition<'l> {
     /// The schema alone, and what else may stand for it; `None`: it is the schema alone.
     family: Option<(Id, &'l Family)>,
     part: Option<Rc<Part>>,
-    soundness: sound::Soundness,
+    soundness: soundness::Soundness,
     is_sound: bool,
 }
 
@@ -150,7 +150,7 @@ impl<'l> Shelf<'l> {
     ) -> Id {
         let id = Id(self.definitions.len());
         self.by_name.insert(name.clone(), id);
-        let soundness = sound::Soundness::Unknown;
+        let soundness = soundness::Soundness::Unknown;
         let (part, is_sound) = (None, false);
         self.definitions.push(Definition { name, site, at, family, part, soundness, is_sound });
         id
@@ -211,7 +211,7 @@ impl<'l> Shelf<'l> {
         }
         let (site, name) = (definition.site, definition.name.clone());
         let part = match definition.family {
-            Some((alone, family)) => family::part(self, alone, family),
+            Some((alone, family)) => alternatives::part(self, alone, family),
             None => convert::convert(self, site, Some(id), &name),
         };
         let part = Rc::new(part);

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use super::library::{Library, Site};
+use super::document_set::{Library, Site};
 use super::text::member;
 
 /// One security scheme.

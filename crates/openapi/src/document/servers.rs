@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::library::Site;
+use super::document_set::Site;
 use super::text::member;
 
 /// A server of a document, its variables filled in with their defaults.

@@ -8,7 +8,7 @@ use toolcrib_core::ToolError;
 
 use super::refused;
 use super::style::plain;
-use crate::xml::{Holds, Id, Node, Written, Xml, is_name};
+use crate::operation::xml::{Holds, Id, Node, Written, Xml, is_name};
 
 /// A whole document.
 pub(super) fn document(xml: &Xml, value: &Value) -> Result<String, ToolError> {

@@ -7,7 +7,7 @@ use http::header::LOCATION;
 use serde_json::Value;
 use toolcrib_core::{Content, ErrorKind, Part, ToolError};
 
-use super::{Answer, content, date};
+use super::{Answer, content, retry_after};
 
 /// The most of a failure's body that is passed on, in bytes.
 const LONGEST_BODY: usize = 32 * 1024;
@@ -18,7 +18,7 @@ pub(super) fn failure(answer: &Answer) -> ToolError {
     if answer.status.is_redirection() {
         return redirected(answer);
     }
-    let retry_after = date::retry_after(&answer.headers, SystemTime::now());
+    let retry_after = retry_after::retry_after(&answer.headers, SystemTime::now());
     let kind = kind(answer, retry_after.is_some());
     let content = bounded(content::content(answer), answer.body.is_empty());
     let reason = content.as_ref().and_then(reason).map(|reason| format!(": {reason}"));

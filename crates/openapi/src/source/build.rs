@@ -12,14 +12,14 @@ use toolcrib_core::{
 use toolcrib_egress::{Egress, EgressError};
 use url::Url;
 
+use super::destinations;
 use super::fetch::shown;
+use super::generic_request;
 use super::report::{ApiReport, Proposed};
 use crate::auth::{Grants, Keyring, Ways};
 use crate::call::Api;
 use crate::document::{Api as Read, Note};
-use crate::generic;
 use crate::operation::Operation;
-use crate::places;
 use crate::server::Server;
 use crate::settings::{ApiSettings, Credential, Document};
 
@@ -40,7 +40,7 @@ pub(super) fn build(
         credentials: settings.credentials.clone(),
     };
     let tokens = keyring.document_token_servers().map(|(_, url)| url.as_str());
-    places::check(settings, &server, tokens)?;
+    destinations::check(settings, &server, tokens)?;
     let mut notes = read.report.notes;
     notes.extend(self::notes(&read.operations, &keyring, &server));
     let report = ApiReport {
@@ -107,7 +107,7 @@ impl Tool for OperationTool {
             if !self.is_generic {
                 return self.api.call(&self.operation, &arguments, context).await;
             }
-            match generic::draft(&arguments) {
+            match generic_request::draft(&arguments) {
                 Ok(draft) => self.api.send(&self.operation, draft, context).await,
                 Err(error) => ToolOutcome::Failed(error),
             }
@@ -129,11 +129,11 @@ fn generic_tool(
     title: &str,
 ) -> Result<Arc<dyn Tool>, SourceError> {
     let wrong = |error| SourceError::new("the tool for any request has no name").because(error);
-    let mut spec = generic::spec(title).map_err(wrong)?;
+    let mut spec = generic_request::spec(title).map_err(wrong)?;
     while taken.contains(spec.name.as_str()) {
         spec.name = ToolName::new(format!("any_{}", spec.name)).map_err(wrong)?;
     }
-    let operation = generic::operation(api.keyring.schemes.keys());
+    let operation = generic_request::operation(api.keyring.schemes.keys());
     let (api, spec) = (Arc::clone(api), owned(spec, id, settings));
     Ok(Arc::new(OperationTool { api, operation, spec, is_generic: true }))
 }

@@ -7,9 +7,9 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-use toolcrib::json::unseen::exact_json;
+use toolcrib::json::invisible::exact_json;
 
-use super::files::CONTINUES;
+use super::rotation::CONTINUES;
 
 /// What the first line holds for the hash of the line before.
 pub(super) const NOTHING: &str = "0000000000000000000000000000000000000000000000000000000000000000";

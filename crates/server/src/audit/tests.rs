@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::book::Book;
+use super::file::Book;
 
 /// A folder of its own, which goes with the test.
 struct Scratch(PathBuf);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::chain::{Head, LONGEST_LINE, Link};
-use super::files;
+use super::rotation;
 
 /// A record without a fault.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -36,13 +36,13 @@ pub(crate) struct Broken {
 /// Reads the file and those that were closed before it. `after`: the hash of the last record that
 /// is not among them any more.
 pub(crate) fn verify(path: &Path, after: Option<&str>) -> io::Result<Result<Verified, Broken>> {
-    let kept: Option<Head> = match std::fs::read_to_string(files::head_of(path)) {
+    let kept: Option<Head> = match std::fs::read_to_string(rotation::head_of(path)) {
         Ok(text) => serde_json::from_str(text.trim()).ok(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
     let mut reading = Reading { kept, head: Head::none(), begun: 0, after };
-    let mut closed = files::closed(path)?;
+    let mut closed = rotation::closed(path)?;
     // A file that was closed and not replaced, since its process was killed, has two names.
     let first = first(path)?;
     closed.retain(|(last, _)| first.is_none_or(|first| *last < first));

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use toolcrib::config::{AuditSettings, LogLevel};
 
-use super::book::Book;
-use super::left::Left;
+use super::file::Book;
+use super::interrupted_calls::Left;
 use crate::telemetry::log;
 
 /// Decisions that wait to be written; who comes then waits to be let in.

@@ -5,6 +5,9 @@
 //! terminal: `harmless` and `escaped` see to that. Nor may it tell a secret of the configuration:
 //! whoever knows them says so with `secrets::keep`.
 
+pub(crate) mod terminal;
+pub(crate) mod usage;
+
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{IsTerminal, Write, stdout};
@@ -15,7 +18,7 @@ use anyhow::Result;
 use comfy_table::{ContentArrangement, Table, presets};
 use serde_json::{Value, json};
 use toolcrib::config::LogLevel;
-use toolcrib::json::unseen::{exact, exact_json, prose};
+use toolcrib::json::invisible::{exact, exact_json, prose};
 
 use crate::secrets;
 use crate::telemetry::log;

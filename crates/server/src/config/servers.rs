@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
-use super::alive::{self, Named};
+use super::registry::{self, Named};
 
 const KIND: &str = "servers";
 
@@ -18,12 +18,12 @@ struct Written {
 
 /// Says where this process listens.
 pub(crate) fn name(address: SocketAddr) -> Result<Named> {
-    alive::name(KIND, &Written { process: std::process::id(), address: near(address) })
+    registry::name(KIND, &Written { process: std::process::id(), address: near(address) })
 }
 
 /// Where those listen that live.
 pub(crate) fn all() -> Vec<SocketAddr> {
-    let all: Vec<Written> = alive::all(KIND);
+    let all: Vec<Written> = registry::all(KIND);
     let mut addresses: Vec<_> = all.into_iter().map(|server| server.address).collect();
     addresses.sort();
     addresses.dedup();

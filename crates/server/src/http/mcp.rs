@@ -1,8 +1,8 @@
 //! `/mcp` and `/mcp/{profile}`: the door of the Model Context Protocol, behind the same check of
 //! who asks.
 
+mod observed_body;
 mod operation;
-mod watched;
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -21,14 +21,14 @@ use toolcrib::{
     TicketError, TicketId, ToolError, ToolSpec, Verdict, Visitor,
 };
 
-use super::asked::Asked;
-use super::keys::lacking;
-use super::problem::Problem;
 use super::rest::tickets::{decides, enters, recorded};
-use super::routes::Answered;
+use crate::http::pipeline::authentication::lacking;
+use crate::http::routes::problem::Problem;
+use crate::http::routes::request::Asked;
+use crate::http::routes::route::Answered;
 use crate::telemetry::{Failure, Span, Telemetry, Told, Transport, cut};
+use observed_body::Watched;
 use operation::{Operation, REVISIONS};
-use watched::Watched;
 
 pub(crate) fn enter(asked: Asked) -> Answered {
     Box::pin(async move {

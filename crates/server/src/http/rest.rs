@@ -1,14 +1,13 @@
 //! The REST door: each route of `table` has its answer here.
 
+pub(crate) mod batch;
 pub(crate) mod calls;
-pub(crate) mod figures;
 pub(crate) mod health;
-mod hearing;
-pub(crate) mod ledger;
+pub(crate) mod metrics;
 pub(crate) mod plan;
-pub(crate) mod resolving;
+pub(crate) mod plan_store;
+pub(crate) mod records;
 pub(crate) mod results;
 pub(crate) mod sources;
 pub(crate) mod tickets;
 pub(crate) mod tools;
-pub(crate) mod work;

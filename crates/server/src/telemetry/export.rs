@@ -15,8 +15,8 @@ use toolcrib::egress::{Body, Request};
 use super::family::{Family, Kind, Point, Value as Figure};
 use super::spans::{Spans, attributes_of, nanoseconds};
 use super::{Telemetry, log};
-use crate::http::house::House;
-use crate::http::rest::figures::families;
+use crate::http::rest::metrics::families;
+use crate::http::state::House;
 use crate::secrets;
 
 /// Spans go out this often.

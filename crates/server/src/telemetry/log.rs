@@ -17,9 +17,9 @@ use serde_json::{Map, Value, json};
 use toolcrib::config::{LogForm, LogLevel};
 use toolcrib::{ErrorKind, Over, ToolError, ToolOutcome};
 
-use super::figures::outcome;
-use super::library;
-use super::recent::{cut, cut_to};
+use super::metrics::outcome;
+use super::recent_calls::{cut, cut_to};
+use super::tracing_bridge;
 use crate::cli::escaped;
 use crate::secrets;
 
@@ -51,7 +51,7 @@ pub(crate) fn start(level: LogLevel, form: LogForm) -> std::io::Result<()> {
     }
     LEVEL.store(level as u8, Ordering::Relaxed);
     IS_JSON.store(form == LogForm::Json, Ordering::Relaxed);
-    library::listen(level);
+    tracing_bridge::listen(level);
     Ok(())
 }
 

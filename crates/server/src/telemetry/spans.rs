@@ -11,9 +11,9 @@ use toolcrib::config::TelemetrySettings;
 use toolcrib::egress::{Egress, Network};
 use toolcrib::{Over, Returned, ToolOutcome, Trace};
 
-use super::figures::outcome;
+use super::metrics::outcome;
 use super::operations::{Failure, Served, Told};
-use super::recent::cut;
+use super::recent_calls::cut;
 
 /// Spans that wait; those beyond are counted and left out.
 const WAITING: usize = 8192;

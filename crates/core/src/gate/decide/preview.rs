@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use tokio::time::timeout;
-use toolcrib_json::unseen::{exact, prose};
+use toolcrib_json::invisible::{exact, prose};
 
 use super::undeclared_effect;
 use crate::call::arguments::Arguments;

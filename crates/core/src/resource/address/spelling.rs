@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use toolcrib_json::unseen::is_unseen;
+use toolcrib_json::invisible::is_unseen;
 
 /// Longest address whose forms are told, in bytes.
 const LONGEST: usize = 1_024;

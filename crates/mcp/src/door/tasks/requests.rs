@@ -4,10 +4,10 @@ use rmcp::model::{ErrorData, GetTaskResult, InputResponses};
 use serde_json::json;
 
 use super::unknown;
-use crate::door::desk::Desk;
-use crate::door::line::Line;
-use crate::door::outgoing;
-use crate::door::room::Entrance;
+use crate::door::client::channel::Line;
+use crate::door::sdk::handler::Desk;
+use crate::door::sdk::results;
+use crate::door::state::Entrance;
 
 impl Desk {
     pub(in crate::door) fn task_state(
@@ -19,7 +19,7 @@ impl Desk {
         let Entrance { caller, profile, .. } = entrance;
         let task = self.room.tasks.find(id, caller, profile.as_deref()).ok_or_else(unknown)?;
         task.is_asked_for();
-        outgoing::typed(&self.room, line, task.state(), || {
+        results::typed(&self.room, line, task.state(), || {
             json!({
                 "resultType": "complete", "taskId": "", "status": "working", "createdAt": "",
                 "lastUpdatedAt": "", "ttlMs": null,

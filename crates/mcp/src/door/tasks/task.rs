@@ -13,9 +13,9 @@ use tokio_util::sync::CancellationToken;
 use toolcrib_core::{Ask, Caller, Progress, Question, Unanswered};
 use uuid::Uuid;
 
-use crate::door::approval::{self, shown};
-use crate::door::host::Answer;
-use crate::door::running::{Visit, only_field, posed, request};
+use crate::door::call::approval::{self, shown};
+use crate::door::call::running::{Visit, only_field, posed, request};
+use crate::door::client::events::Answer;
 
 /// How often a client should ask.
 const POLL: Duration = Duration::from_secs(1);

@@ -10,12 +10,12 @@ use toolcrib_core::{Decision, Pending, Question, Response, TicketError, ToolOutc
 
 use super::task::{Decided, Task, TaskEnd};
 use super::{Case, Stage};
-use crate::door::approval;
-use crate::door::host::Event;
-use crate::door::outgoing;
-use crate::door::result::refusal;
-use crate::door::running::{End, Heard, Running};
-use crate::door::telling::undecided;
+use crate::door::call::approval;
+use crate::door::call::report::undecided;
+use crate::door::call::result::refusal;
+use crate::door::call::running::{End, Heard, Running};
+use crate::door::client::events::Event;
+use crate::door::sdk::results;
 
 /// How long a ticket is waited for of which the record says nothing.
 const UNREAD: Duration = Duration::from_mins(5);
@@ -105,7 +105,7 @@ fn ended(case: &Case, task: &Task, end: Result<Response, TicketError>) -> Next {
 fn told(case: &Case, response: &Response) -> TaskEnd {
     case.telling()
         .told(response)
-        .map_or_else(TaskEnd::Failed, |said| TaskEnd::Completed(outgoing::tree(&said)))
+        .map_or_else(TaskEnd::Failed, |said| TaskEnd::Completed(results::tree(&said)))
 }
 
 /// A refusal of ours is a result that a model reads.

@@ -7,8 +7,8 @@
 use indexmap::IndexSet;
 use serde_json::{Map, Value, json};
 
-use super::super::library::Site;
 use super::{Id, Part, Shelf, patterns, values};
+use crate::document::document_set::Site;
 
 /// Bytes of all inputs, or all outputs, of so many operations.
 pub(super) fn most(operations: usize) -> usize {
@@ -16,17 +16,17 @@ pub(super) fn most(operations: usize) -> usize {
 }
 
 /// One argument of a tool.
-pub(in super::super) struct Argument {
-    pub(in super::super) name: String,
-    pub(in super::super) part: Part,
-    pub(in super::super) required: bool,
+pub(crate) struct Argument {
+    pub(crate) name: String,
+    pub(crate) part: Part,
+    pub(crate) required: bool,
 }
 
 /// What a tool takes.
-pub(in super::super) struct Takes {
-    pub(in super::super) arguments: Vec<Argument>,
+pub(crate) struct Takes {
+    pub(crate) arguments: Vec<Argument>,
     /// What must not hold of them together.
-    pub(in super::super) barred: Option<Value>,
+    pub(crate) barred: Option<Value>,
 }
 
 /// What a schema may still take.
@@ -51,7 +51,7 @@ const LITTLE: usize = 2 * 1024;
 const STUB_BYTES: usize = 24;
 
 /// The schema of the arguments: a closed object.
-pub(in super::super) fn arguments(
+pub(crate) fn arguments(
     shelf: &mut Shelf<'_>,
     Takes { mut arguments, barred }: Takes,
     about: &str,
@@ -108,11 +108,7 @@ pub(in super::super) fn arguments(
 /// A list has none: what MCP and models call structured is an object, and a wrapper around the
 /// list would describe something that the API never says. Nor has an `allOf` without a type of
 /// its own: whether all of its parts are objects is for the parts to say, and they may be `null`.
-pub(in super::super) fn output<'l>(
-    shelf: &mut Shelf<'l>,
-    site: Site<'l>,
-    about: &str,
-) -> Option<Value> {
+pub(crate) fn output<'l>(shelf: &mut Shelf<'l>, site: Site<'l>, about: &str) -> Option<Value> {
     let site = shelf.library.follow(site).ok()?;
     let is_object = |types: &Value| types == "object";
     let typed = site.value.get("type");

@@ -12,9 +12,9 @@ use std::rc::Rc;
 use indexmap::IndexSet;
 use serde_json::{Map, Value};
 
-use super::super::library::Site;
 use super::super::text;
-use super::{Id, Part, Place, Shelf, Way, agree, flags, values};
+use super::{Id, Part, Place, Shelf, Way, annotations, enum_types, values};
+use crate::document::document_set::Site;
 
 /// Levels of objects and arrays in one part; three more stand around it in a tool's schema.
 const LEVELS: usize = 28;
@@ -110,7 +110,7 @@ impl<'l> Converter<'_, 'l> {
             }
             self.condition(schema, &mut out, at);
             self.hidden.pop();
-            if let Some(what) = agree::agree(&mut out) {
+            if let Some(what) = enum_types::agree(&mut out) {
                 self.shelf.notes.add(self.about, what);
             }
         }
@@ -130,7 +130,7 @@ impl<'l> Converter<'_, 'l> {
         let says = ["properties", "required", "allOf"].iter().any(|key| schema.contains_key(*key));
         let around = self.hidden.last().filter(|(place, _)| *place == at.place);
         let site = Site { document: self.document, value };
-        let own = says.then(|| flags::hidden(self.shelf.library, site, self.shelf.way));
+        let own = says.then(|| annotations::hidden(self.shelf.library, site, self.shelf.way));
         match (own, around) {
             (None, None) => Rc::default(),
             (Some(own), None) => Rc::new(own),
@@ -288,7 +288,7 @@ impl<'l> Converter<'_, 'l> {
             return None;
         };
         if self.shelf.way == Way::Request {
-            flags::tell_apart(self, &mut branches, held, around.schema.get("discriminator"));
+            annotations::tell_apart(self, &mut branches, held, around.schema.get("discriminator"));
         }
         Some(("anyOf".to_owned(), Value::Array(branches)))
     }

@@ -127,7 +127,7 @@ pub(super) fn fits(value: &Value, levels: usize) -> bool {
 }
 
 /// Bytes of a value, written without blanks.
-pub(in super::super) fn bytes(value: &Value) -> usize {
+pub(crate) fn bytes(value: &Value) -> usize {
     let mut count = Count(0);
     // Counting does not fail.
     serde_json::to_writer(&mut count, value).map_or(usize::MAX, |()| count.0)

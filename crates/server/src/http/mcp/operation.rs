@@ -15,8 +15,8 @@ use sha2::{Digest, Sha256};
 use toolcrib::config::Live;
 use toolcrib::{Trace, TraceState};
 
-use crate::http::asked::Asked;
-use crate::http::house::House;
+use crate::http::routes::request::Asked;
+use crate::http::state::House;
 use crate::telemetry::{Failure, Served, Span, Told, Transport, cut};
 
 /// Of the protocol in all revisions; what listens for ever is none that takes its time.

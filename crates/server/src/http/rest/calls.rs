@@ -12,16 +12,16 @@ use toolcrib::{
     BatchOptions, Begun, Call, ErrorKind, Host, KeyEnd, LONGEST_KEY, OnceKey, Request, failpoint,
 };
 
-use super::hearing::{hears, hears_anyway};
 use super::plan::{asked_dialect, names};
-use super::work::{Done, Work};
-use crate::http::asked::{Asked, of_object};
-use crate::http::events;
-use crate::http::idempotency;
-use crate::http::names::single;
-use crate::http::problem::{Kind, Problem};
-use crate::http::reply::{Reply, json as reply, json_bytes};
-use crate::http::routes::Answered;
+use crate::http::pipeline::host_check::single;
+use crate::http::rest::batch::events;
+use crate::http::rest::batch::idempotency;
+use crate::http::rest::batch::job::{Done, Work};
+use crate::http::rest::batch::replay_access::{hears, hears_anyway};
+use crate::http::routes::problem::{Kind, Problem};
+use crate::http::routes::reply::{Reply, json as reply, json_bytes};
+use crate::http::routes::request::{Asked, of_object};
+use crate::http::routes::route::Answered;
 
 pub(crate) const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");

@@ -5,10 +5,10 @@ use std::sync::atomic::Ordering;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::http::asked::Asked;
-use crate::http::house::House;
-use crate::http::reply::{json as reply, status};
-use crate::http::routes::Answered;
+use crate::http::routes::reply::{json as reply, status};
+use crate::http::routes::request::Asked;
+use crate::http::routes::route::Answered;
+use crate::http::state::House;
 
 /// Told to anybody: it names no file and no cause.
 const UNRECORDED: &str = "the record of calls cannot be written now: what may change something is \

@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use toolcrib::dialect::{Dialect, NAMES, dialect};
 use toolcrib::{ChoiceScope, Discovery, LONGEST_NAME, Plan, Request, Run, Warning};
 
+use super::plan_store::Pinned;
 use super::tools::Known;
-use crate::http::asked::{Asked, of_object};
-use crate::http::plans::Pinned;
-use crate::http::problem::{Kind, Problem};
-use crate::http::reply::json as reply;
-use crate::http::routes::Answered;
+use crate::http::routes::problem::{Kind, Problem};
+use crate::http::routes::reply::json as reply;
+use crate::http::routes::request::{Asked, of_object};
+use crate::http::routes::route::Answered;
 
 /// The wishes of one request.
 #[derive(Debug, Default, Deserialize, JsonSchema)]

@@ -3,10 +3,10 @@
 use serde_json::json;
 use toolcrib::SourceId;
 
-use crate::http::asked::Asked;
-use crate::http::problem::{Kind, Problem};
-use crate::http::reply::json as reply;
-use crate::http::routes::Answered;
+use crate::http::routes::problem::{Kind, Problem};
+use crate::http::routes::reply::json as reply;
+use crate::http::routes::request::Asked;
+use crate::http::routes::route::Answered;
 
 /// A body with nothing in it.
 #[derive(serde::Deserialize)]

@@ -7,20 +7,20 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 use toolcrib::auth::{Reach, Resource, is_operator, needed, reach};
-use toolcrib::json::unseen::exact_json;
+use toolcrib::json::invisible::exact_json;
 use toolcrib::{
     BatchOptions, Caller, Crib, Decision, Effect, ErrorKind, Parked, Redemption, Response, Run,
     TicketError, TicketId, canonical,
 };
 
-use super::ledger::{noted, silent};
 use super::plan::{asked_dialect, names};
-use super::work::told;
-use crate::http::asked::Asked;
-use crate::http::keys::lacking;
-use crate::http::problem::{Kind, Problem};
-use crate::http::reply::{Reply, json_bytes};
-use crate::http::routes::Answered;
+use crate::http::pipeline::authentication::lacking;
+use crate::http::rest::batch::job::told;
+use crate::http::rest::records::listing::{noted, silent};
+use crate::http::routes::problem::{Kind, Problem};
+use crate::http::routes::reply::{Reply, json_bytes};
+use crate::http::routes::request::Asked;
+use crate::http::routes::route::Answered;
 
 /// How long whoever comes too late waits for the end of the one that came first.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -9,10 +9,10 @@ use toolcrib::{
     Caller, Crib, Discovery, ErrorKind, Listed, Plan, Request, ToolName, ToolSpec, Why,
 };
 
-use crate::http::asked::{Asked, Query};
-use crate::http::problem::{Kind, Problem};
-use crate::http::reply::json as reply;
-use crate::http::routes::Answered;
+use crate::http::routes::problem::{Kind, Problem};
+use crate::http::routes::reply::json as reply;
+use crate::http::routes::request::{Asked, Query};
+use crate::http::routes::route::Answered;
 
 const DEFAULT_PAGE: usize = 100;
 pub(crate) const LARGEST_PAGE: usize = 1000;

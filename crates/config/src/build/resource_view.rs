@@ -1,0 +1,221 @@
+//! The prompts and resources of a source as the file wants to have them: under the prefix of its
+//! tools, those that `include` and `exclude` leave, and without its secrets.
+
+use std::sync::Arc;
+
+use futures_util::stream::unfold;
+use serde_json::Value;
+use toolcrib_core::{
+    About, Address, BoxFuture, CallContext, ErrorKind, Fields, Following, Holdings, Inquiry, Kind,
+    Leave, Library, Mask, Refusal, Said, SourceError, ToolError, Visitor,
+};
+
+use super::source_view::Fit;
+
+pub(super) struct FittedLibrary {
+    pub(super) library: Arc<dyn Library>,
+    pub(super) fit: Fit,
+}
+
+pub(super) struct MaskedLibrary {
+    pub(super) library: Arc<dyn Library>,
+    pub(super) mask: Mask,
+}
+
+impl FittedLibrary {
+    fn fitted(&self, mut holdings: Holdings) -> Holdings {
+        let stem = self.fit.stem();
+        let wanted = |key: &'static str| {
+            move |fields: &Arc<Fields>| {
+                fields.get(key).and_then(Value::as_str).is_some_and(|name| self.fit.wants(name))
+            }
+        };
+        holdings.resources.retain(wanted("uri"));
+        holdings.templates.retain(wanted("uriTemplate"));
+        holdings.prompts.retain(wanted("name"));
+        for prompt in &mut holdings.prompts {
+            if let Some(Value::String(name)) = Arc::make_mut(prompt).get_mut("name") {
+                *name = format!("{stem}{name}");
+            }
+        }
+        let is_own = |fields: &Arc<Fields>| {
+            let name = fields.get("name").and_then(Value::as_str).unwrap_or_default();
+            self.fit.owner(name).is_none()
+        };
+        holdings.prompts.retain(is_own);
+        holdings.stem = stem;
+        holdings
+    }
+
+    /// The inquiry as the source knows it; `None`: it is about something that is left out.
+    fn own(&self, mut inquiry: Inquiry) -> Option<Inquiry> {
+        let (stem, named) = match inquiry.about {
+            About::Prompt => (self.fit.stem(), inquiry.params.get_mut("name")),
+            About::Resource => (String::new(), inquiry.params.get_mut("uri")),
+            About::Completion => {
+                let about = inquiry.params.get_mut("ref")?;
+                if about.get("type").is_some_and(|kind| kind == "ref/prompt") {
+                    (self.fit.stem(), about.get_mut("name"))
+                } else {
+                    (String::new(), about.get_mut("uri"))
+                }
+            }
+            About::Level => return Some(inquiry),
+            About::Method(_) | About::Notice(_) => return self.fit.is_of_all().then_some(inquiry),
+        };
+        let named = named?;
+        let own = named.as_str()?.strip_prefix(&stem)?.to_owned();
+        if !self.fit.wants(&own) {
+            return None;
+        }
+        *named = Value::from(own);
+        Some(inquiry)
+    }
+}
+
+fn left_out() -> ToolError {
+    let refusal = Refusal::new(Refusal::INVALID_PARAMS, "there is no such prompt or resource");
+    refusal.into_error(ErrorKind::InvalidArguments)
+}
+
+impl Library for FittedLibrary {
+    fn load(&self) -> BoxFuture<'_, Result<Holdings, SourceError>> {
+        Box::pin(async { Ok(self.fitted(self.library.load().await?)) })
+    }
+
+    fn changed(&self) -> BoxFuture<'_, ()> {
+        self.library.changed()
+    }
+
+    fn announced(&self, kind: Kind) -> BoxFuture<'static, ()> {
+        self.library.announced(kind)
+    }
+
+    fn lines(&self, visitor: Visitor) -> Option<Following> {
+        self.library.lines(visitor)
+    }
+
+    fn is_open(&self) -> bool {
+        self.fit.is_of_all() && self.library.is_open()
+    }
+
+    fn leave(&self, uri: &str, address: &Address) -> Leave {
+        self.fit.leave(uri, address).and(self.library.leave(uri, address))
+    }
+
+    fn answer<'a>(
+        &'a self,
+        inquiry: Inquiry,
+        context: &'a CallContext,
+    ) -> BoxFuture<'a, Result<Fields, ToolError>> {
+        match self.own(inquiry) {
+            Some(inquiry) => self.library.answer(inquiry, context),
+            None => Box::pin(std::future::ready(Err(left_out()))),
+        }
+    }
+
+    fn follow<'a>(
+        &'a self,
+        uri: &'a str,
+        context: &'a CallContext,
+    ) -> BoxFuture<'a, Result<Following, ToolError>> {
+        if self.fit.wants(uri) {
+            return self.library.follow(uri, context);
+        }
+        Box::pin(std::future::ready(Err(left_out())))
+    }
+}
+
+impl MaskedLibrary {
+    fn masked(&self, holdings: Holdings) -> Holdings {
+        let list = |mut list: Vec<Arc<Fields>>| {
+            for fields in &mut list {
+                self.mask.each(|redactor| redactor.fields(Arc::make_mut(fields)));
+            }
+            list
+        };
+        let mut said = Said::clone(&holdings.said);
+        self.mask.each(|redactor| redactor.fields(&mut said.server));
+        self.mask.each(|redactor| redactor.fields(&mut said.capabilities));
+        self.mask.each(|redactor| redactor.fields(&mut said.hints));
+        if let Some(text) = &mut said.instructions {
+            *text = self.mask.text(text);
+        }
+        Holdings {
+            prompts: list(holdings.prompts),
+            resources: list(holdings.resources),
+            templates: list(holdings.templates),
+            said: Arc::new(said),
+            ..holdings
+        }
+    }
+
+    fn following(&self, following: Following) -> Following {
+        let mask = self.mask.clone();
+        Following::new(unfold((following, mask), |(mut following, mask)| async {
+            let mut params = following.next().await?;
+            mask.each(|redactor| redactor.fields(&mut params));
+            Some((params, (following, mask)))
+        }))
+    }
+
+    fn error(&self, mut error: ToolError) -> ToolError {
+        self.mask.each(|redactor| redactor.error(&mut error));
+        error
+    }
+}
+
+impl Library for MaskedLibrary {
+    fn load(&self) -> BoxFuture<'_, Result<Holdings, SourceError>> {
+        Box::pin(async {
+            let loaded = self.library.load().await;
+            // Why it has none is told of its tools; this here would have to be masked once more.
+            let loaded = loaded.map_err(|_| SourceError::new("it does not list what it has"));
+            Ok(self.masked(loaded?))
+        })
+    }
+
+    fn changed(&self) -> BoxFuture<'_, ()> {
+        self.library.changed()
+    }
+
+    fn announced(&self, kind: Kind) -> BoxFuture<'static, ()> {
+        self.library.announced(kind)
+    }
+
+    fn lines(&self, visitor: Visitor) -> Option<Following> {
+        Some(self.following(self.library.lines(visitor)?))
+    }
+
+    fn is_open(&self) -> bool {
+        self.library.is_open()
+    }
+
+    fn leave(&self, uri: &str, address: &Address) -> Leave {
+        self.library.leave(uri, address)
+    }
+
+    fn answer<'a>(
+        &'a self,
+        inquiry: Inquiry,
+        context: &'a CallContext,
+    ) -> BoxFuture<'a, Result<Fields, ToolError>> {
+        Box::pin(async move {
+            let answered = self.library.answer(inquiry, &context.masked(&self.mask)).await;
+            let mut result = answered.map_err(|error| self.error(error))?;
+            self.mask.each(|redactor| redactor.fields(&mut result));
+            Ok(result)
+        })
+    }
+
+    fn follow<'a>(
+        &'a self,
+        uri: &'a str,
+        context: &'a CallContext,
+    ) -> BoxFuture<'a, Result<Following, ToolError>> {
+        Box::pin(async move {
+            let followed = self.library.follow(uri, &context.masked(&self.mask)).await;
+            Ok(self.following(followed.map_err(|error| self.error(error))?))
+        })
+    }
+}

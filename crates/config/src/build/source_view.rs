@@ -1,0 +1,222 @@
+//! A source as the file wants to have it: some of its tools, under a prefix, with changes.
+//!
+//! The owner of the tools stands within, so that other wishes do not start it anew: they make a
+//! new wrapper, which takes the list that is there already.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use toolcrib_core::{
+    Address, BoxFuture, LONGEST_NAME, Leave, Library, Named, Quarantine, Say, Source, SourceError,
+    SourceId, Tool, Toolset, Validation,
+};
+use toolcrib_engine::rules::Glob;
+
+use super::resource_view::FittedLibrary;
+use super::tool_override::Override;
+
+/// The owner of the tools, shared by all wrappers that there were.
+pub(crate) struct Owner {
+    source: Arc<dyn Source>,
+    /// The last list, unless a load is under way or failed.
+    last: Mutex<Option<Toolset>>,
+    /// The owner said that it has another list, and nobody has asked for it yet.
+    is_changed: AtomicBool,
+}
+
+/// What the file wants of a source.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Fit {
+    pub(crate) prefix: String,
+    /// How names begin that are another source's, and whose.
+    pub(crate) foreign: Vec<(String, SourceId)>,
+    pub(crate) include: Vec<Glob>,
+    pub(crate) exclude: Vec<Glob>,
+    /// How arguments meet the schemas of all of them.
+    pub(crate) validation: Option<Validation>,
+    /// By the full name of the tool.
+    pub(crate) overrides: BTreeMap<String, Override>,
+}
+
+pub(crate) struct Fitted {
+    owner: Arc<Owner>,
+    fit: Fit,
+    /// How the names of its tools begin.
+    stem: String,
+    /// Whether the list that the owner has already will do: once.
+    is_new: AtomicBool,
+}
+
+impl Owner {
+    pub(crate) fn new(source: Arc<dyn Source>) -> Arc<Self> {
+        Arc::new(Self { source, last: Mutex::default(), is_changed: AtomicBool::new(false) })
+    }
+
+    fn last(&self) -> Option<Toolset> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        last.filter(|_| !self.is_changed.load(Ordering::Acquire))
+    }
+
+    fn keep(&self, tools: Option<Toolset>) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = tools;
+    }
+
+    async fn load(&self) -> Result<Toolset, SourceError> {
+        self.is_changed.store(false, Ordering::Release);
+        // A load that fails, or that is dropped halfway, leaves no list for others to take.
+        self.keep(None);
+        let tools = self.source.load().await?;
+        self.keep(Some(tools.clone()));
+        Ok(tools)
+    }
+}
+
+impl Fitted {
+    pub(crate) fn new(owner: Arc<Owner>, fit: Fit) -> Arc<Self> {
+        let stem = fit.stem();
+        Arc::new(Self { owner, fit, stem, is_new: AtomicBool::new(true) })
+    }
+}
+
+impl Source for Fitted {
+    fn load(&self) -> BoxFuture<'_, Result<Toolset, SourceError>> {
+        Box::pin(async {
+            let is_new = self.is_new.swap(false, Ordering::AcqRel);
+            let tools = match self.owner.last().filter(|_| is_new) {
+                Some(tools) => tools,
+                None => self.owner.load().await?,
+            };
+            self.fit.apply(&tools)
+        })
+    }
+
+    fn changed(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            // What a wrapper before this one heard is not said again.
+            if !self.owner.is_changed.load(Ordering::Acquire) {
+                self.owner.source.changed().await;
+                self.owner.is_changed.store(true, Ordering::Release);
+            }
+        })
+    }
+
+    fn stem(&self) -> Option<&str> {
+        Some(&self.stem)
+    }
+
+    fn announced(&self) -> BoxFuture<'static, ()> {
+        self.owner.source.announced()
+    }
+
+    fn unlisted(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        let may_be_had = self.fit.is_of_all() && self.fit.owner(name).is_none();
+        may_be_had.then(|| self.owner.source.unlisted(name)).flatten()
+    }
+
+    fn library(&self) -> Option<Arc<dyn Library>> {
+        let library = self.owner.source.library()?;
+        Some(Arc::new(FittedLibrary { library, fit: self.fit.clone() }))
+    }
+}
+
+/// Whether a name is to be had by what is included and excluded.
+pub(crate) fn wants(include: &[Glob], exclude: &[Glob], name: &str) -> bool {
+    let matches = |globs: &[Glob]| globs.iter().any(|glob| glob.matches(name));
+    (include.is_empty() || matches(include)) && !matches(exclude)
+}
+
+impl Fit {
+    /// What stands before the name of a tool.
+    pub(super) fn stem(&self) -> String {
+        if self.prefix.is_empty() { String::new() } else { format!("{}__", self.prefix) }
+    }
+
+    /// Whether all tools of the source are wanted, as they are: what is said of a tool by its name
+    /// does not hold for another name of it.
+    pub(super) fn is_of_all(&self) -> bool {
+        let lists = [&self.include, &self.exclude];
+        self.prefix.is_empty()
+            && self.overrides.is_empty()
+            && lists.iter().all(|globs| globs.is_empty())
+    }
+
+    /// Whether a tool, a prompt or an address is to be had, by its name at the source.
+    pub(super) fn wants(&self, name: &str) -> bool {
+        wants(&self.include, &self.exclude, name)
+    }
+
+    /// How far a resource may be asked for that the source does not list: by another spelling of
+    /// what is left out it is not had.
+    pub(super) fn leave(&self, uri: &str, address: &Address) -> Leave {
+        let named = |globs: &[Glob]| {
+            globs.iter().map(|glob| Named::new(&glob.written())).collect::<Vec<_>>()
+        };
+        let (included, excluded) = (named(&self.include), named(&self.exclude));
+        let is_whole = included.is_empty() || included.iter().any(|glob| glob.is_of_all(""));
+        let mut parts = excluded.iter().filter(|glob| glob.may_be_address(""));
+        if is_whole && parts.next().is_none() {
+            return Leave::Any;
+        }
+        let is_out = excluded.iter().any(|glob| address.may_be("", glob));
+        let is_in = address.normal().is_some_and(|normal| self.wants(normal) && self.wants(uri));
+        match (is_out, is_in) {
+            (false, true) if is_whole => Leave::Fitting,
+            (false, true) => Leave::Named,
+            _ => Leave::Never,
+        }
+    }
+
+    /// Whose names begin so, if it is another source.
+    pub(super) fn owner(&self, name: &str) -> Option<&SourceId> {
+        let taken = self.foreign.iter().find(|(stem, _)| name.starts_with(stem));
+        taken.map(|(_, owner)| owner)
+    }
+
+    fn apply(&self, tools: &Toolset) -> Result<Toolset, SourceError> {
+        let wanted = tools.filter(|spec| self.wants(spec.name.as_str()));
+        let named = self.set_long_apart(&wanted).prefix(&self.prefix).map_err(|error| {
+            let message = "a tool cannot have its name: set another `prefix`, or `exclude` it";
+            SourceError::new(message).because(error)
+        })?;
+        let named = self.set_foreign_apart(&named);
+        if self.overrides.is_empty() && self.validation.is_none() {
+            return Ok(named);
+        }
+        Ok(named.respec(|spec| {
+            if let Some(validation) = self.validation {
+                (spec.validation, spec.validation_said) = (validation, Say::Source);
+            }
+            if let Some(over) = self.overrides.get(spec.name.as_str()) {
+                over.apply(spec);
+            }
+        }))
+    }
+
+    /// A name that is legal at the source may be too long behind the prefix: it costs its tool.
+    fn set_long_apart(&self, tools: &Toolset) -> Toolset {
+        let (stem, most) = (self.stem(), LONGEST_NAME);
+        tools.apart(|spec| {
+            let is_long = stem.len() + spec.name.as_str().len() > most;
+            is_long.then(|| Quarantine::Unusable {
+                problem: format!(
+                    "behind `{stem}` its name is longer than {most} characters: set a shorter \
+                     `prefix`, or `exclude` it"
+                ),
+            })
+        })
+    }
+
+    /// Which source has a name must not depend on which of them came up: rules, pins and changes
+    /// go by names, and a server could take what is permitted to another.
+    fn set_foreign_apart(&self, tools: &Toolset) -> Toolset {
+        tools.apart(|spec| {
+            let owner = self.owner(spec.name.as_str())?;
+            Some(Quarantine::Unusable {
+                problem: format!(
+                    "its name belongs to the source `{owner}`: set another `prefix`, or `exclude` it"
+                ),
+            })
+        })
+    }
+}

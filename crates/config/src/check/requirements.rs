@@ -1,0 +1,189 @@
+//! What is outside of the file and must be there: secrets, documents, programs.
+
+use std::path::{Path, PathBuf};
+
+use toolcrib_core::{Catalog, Effect, ToolName, ToolSpec};
+use toolcrib_engine::rules::instead;
+
+use super::Check;
+use crate::file::problem::Problem;
+use crate::file::toml_path::Place;
+use crate::raw::SecretText;
+use crate::secrets::literal_secret;
+use crate::secrets::template::{Found, Lookup, Piece, Template};
+
+/// Something that the file only names.
+#[derive(Debug, Clone)]
+pub(crate) struct Point {
+    /// Where it is named; what is wrong is not known yet.
+    at: Problem,
+    thing: Thing,
+}
+
+#[derive(Debug, Clone)]
+enum Thing {
+    Secret(Template),
+    File(PathBuf),
+    Folder(PathBuf),
+    Program(PathBuf),
+    Tool(ToolName),
+    /// A tool that is called without asking anybody, to look a call up.
+    Lookup(ToolName),
+}
+
+impl Check<'_, '_, '_> {
+    /// A text with references; one that seems to be the secret itself is warned about.
+    pub(super) fn template(&mut self, text: &SecretText, place: &Place) -> Option<Template> {
+        let template = match Template::parse(&text.0, &self.folder) {
+            Ok(template) => template,
+            Err((message, cure)) => {
+                self.problem(place, message, cure);
+                return None;
+            }
+        };
+        let mut texts = template.pieces().iter().filter_map(|piece| match piece {
+            Piece::Text(text) => Some(text),
+            Piece::Env(_) | Piece::File { .. } => None,
+        });
+        let name = place.name();
+        let is_whole = template.literal().is_some();
+        // Beside a reference only a secret's own form counts: `Bearer ${env:TOKEN}` is right.
+        let looks = |text: &String| {
+            let name = if is_whole { name } else { "" };
+            literal_secret::looks_secret(name, text)
+        };
+        if texts.any(looks) {
+            let message = "this looks like a secret that is written out";
+            let cure = "write `${env:NAME}` or `${file:PATH}`, and change the secret if others \
+                        could read this file";
+            self.findings.warning(place, message, cure);
+        }
+        self.point(place, Thing::Secret(template.clone()));
+        Some(template)
+    }
+
+    pub(super) fn needs_file(&mut self, path: &Path, place: &Place) {
+        self.point(place, Thing::File(path.to_owned()));
+    }
+
+    pub(super) fn needs_folder(&mut self, path: &Path, place: &Place) {
+        self.point(place, Thing::Folder(path.to_owned()));
+    }
+
+    pub(super) fn needs_program(&mut self, path: &Path, place: &Place) {
+        self.point(place, Thing::Program(path.to_owned()));
+    }
+
+    /// A tool that only a source can have.
+    pub(super) fn names_tool(&mut self, name: &ToolName, place: &Place) {
+        self.point(place, Thing::Tool(name.clone()));
+    }
+
+    /// The same of one by which calls are looked up.
+    pub(super) fn looks_up_by(&mut self, name: &ToolName, place: &Place) {
+        self.point(place, Thing::Lookup(name.clone()));
+    }
+
+    fn point(&mut self, place: &Place, thing: Thing) {
+        let at = self.document().problem(self.document().start(place), place, "", "");
+        self.points.push(Point { at, thing });
+    }
+}
+
+impl Point {
+    /// The name of a tool that the catalog does not have, or has and cannot serve for this.
+    pub(crate) fn stranger(&self, catalog: &Catalog) -> Option<Problem> {
+        let (name, looks_up) = match &self.thing {
+            Thing::Tool(name) => (name, false),
+            Thing::Lookup(name) => (name, true),
+            Thing::Secret(_) | Thing::File(_) | Thing::Folder(_) | Thing::Program(_) => {
+                return None;
+            }
+        };
+        if let Some(tool) = catalog.get(name.as_str()) {
+            return if looks_up { self.no_lookup(&tool.spec) } else { None };
+        }
+        let known: Vec<_> =
+            catalog.tools().iter().map(|listed| listed.spec.name.as_str()).collect();
+        let cure = instead(name.as_str(), &known);
+        // Of a large catalog nobody reads the names.
+        let cure =
+            if cure.len() > 200 { "see `toolcrib tools` for the names".into() } else { cure };
+        Some(Problem { message: format!("there is no tool `{name}` now"), cure, ..self.at.clone() })
+    }
+
+    /// Why no call is looked up by this tool.
+    fn no_lookup(&self, tool: &ToolSpec) -> Option<Problem> {
+        let name = &tool.name;
+        let (message, cure) = if tool.effect != Effect::Read {
+            let message = format!("`{name}` does not only read, so no call is looked up by it");
+            (message, "name one that reads, or write `effect = \"read\"` at it if it does")
+        } else if !tool.enabled {
+            (format!("`{name}` is switched off, so no call is looked up by it"), "enable it")
+        } else if tool.approval.is_some() {
+            let message = format!("`{name}` wants a person's yes, so no call is looked up by it");
+            (message, "name one without `approval`")
+        } else {
+            return None;
+        };
+        Some(Problem { message, cure: cure.to_owned(), ..self.at.clone() })
+    }
+
+    /// What is missing, and what should be otherwise.
+    pub(crate) fn look(
+        &self,
+        lookup: &dyn Lookup,
+        problems: &mut Vec<Problem>,
+        warnings: &mut Vec<Problem>,
+    ) {
+        let told = |message: String, cure: &str| Problem {
+            message,
+            cure: cure.to_owned(),
+            ..self.at.clone()
+        };
+        match &self.thing {
+            Thing::Secret(template) => {
+                let mut found = Found::default();
+                drop(template.resolve(lookup, &mut found));
+                let gone = |gone: &crate::secrets::template::Unresolved| {
+                    let (reason, cure) = gone.reason.split_once(": ").unwrap_or((&gone.reason, ""));
+                    told(format!("`{}` {reason}", gone.reference), cure)
+                };
+                problems.extend(found.missing.iter().map(gone));
+                for piece in template.pieces() {
+                    let Piece::File { path, .. } = piece else { continue };
+                    if lookup.is_open_to_others(path) {
+                        let message = format!("others can read the file of `{piece}`");
+                        warnings.push(told(message, "run `chmod 600` on it"));
+                    }
+                }
+            }
+            Thing::File(path) if !path.is_file() => {
+                let message = format!("there is no file `{}`", path.display());
+                problems.push(told(message, "correct the path"));
+            }
+            Thing::Folder(path) if !path.is_dir() => {
+                let message = format!("there is no folder `{}`", path.display());
+                problems.push(told(message, "make it, or correct the path"));
+            }
+            Thing::Program(path) if !is_found(path, lookup) => {
+                let message = format!("no program `{}` is found", path.display());
+                warnings.push(told(message, "install it, or name its whole path"));
+            }
+            Thing::File(_)
+            | Thing::Folder(_)
+            | Thing::Program(_)
+            | Thing::Tool(_)
+            | Thing::Lookup(_) => {}
+        }
+    }
+}
+
+/// Whether a program is where it is said to be, or in a folder of `PATH`.
+fn is_found(program: &Path, lookup: &dyn Lookup) -> bool {
+    if program.components().count() > 1 {
+        return program.is_file();
+    }
+    let folders = lookup.env("PATH").unwrap_or_default();
+    folders.split(':').any(|folder| Path::new(folder).join(program).is_file())
+}

@@ -1,0 +1,202 @@
+//! One API.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+use toolcrib_core::Effect;
+use toolcrib_openapi::{ApiBounds, ApiSettings, Document, Grouping};
+
+use crate::check::Check;
+use crate::file::toml_path::Place;
+use crate::raw::{self, Auth, Grant};
+use crate::settings::{Api, Login};
+
+/// The largest document that may be set: while it is read it takes some ten times its size.
+const LARGEST_DOCUMENT: usize = 256 << 20;
+
+/// What is packed with gzip never unpacks to more times its size.
+const MOST_UNPACKED: u32 = 1_032;
+
+/// The name that stands for every security scheme of a document.
+const ALL: &str = "*";
+
+impl Check<'_, '_, '_> {
+    pub(crate) fn api(
+        &mut self,
+        raw: &raw::OpenApi,
+        grouping: Grouping,
+        place: &Place,
+    ) -> Option<Api> {
+        let document = self.description(&raw.document, &place.key("document"));
+        let base = raw.base_url.as_ref();
+        let base_url = base.and_then(|url| self.url(url, &place.key("base_url")));
+        let is_signed = raw.auth.is_some() || !raw.headers.is_empty();
+        self.in_the_open(base_url.as_ref(), is_signed, &place.key("base_url"));
+        let network = self.network(&raw.private, &place.key("private"));
+        let headers = self.headers(&raw.headers, &place.key("headers"));
+        let place_of_auth = place.key("auth");
+        let credentials = match &raw.auth {
+            Some(auth) => self.credentials(auth, &place_of_auth),
+            None => IndexMap::new(),
+        };
+        let timeout = self.timeout(raw.timeout.as_ref(), &place.key("timeout"));
+        let largest = self.size(raw.max_response.as_ref(), &place.key("max_response"));
+        let bounds = self.api_bounds(&raw.limits, &place.key("limits"));
+        if let Some(header) = &raw.idempotency_header {
+            let letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+            if header.is_empty() || !header.bytes().all(letter) {
+                let cure = "use letters, digits and `-`, as in `Idempotency-Key`";
+                self.problem(&place.key("idempotency_header"), "this cannot name a header", cure);
+            }
+        }
+        if raw.idempotency_header.is_none() && !raw.resend.is_empty() {
+            let message = "nothing tells a repetition from a second call";
+            let cure = "name the `idempotency_header` of this API, or leave `resend` out";
+            self.problem(&place.key("resend"), message, cure);
+        }
+        let effects = raw.effects.iter().map(|(name, word)| (name.clone(), Effect::from(*word)));
+        let mut plain = ApiSettings {
+            base_url,
+            network,
+            remote_references: raw.remote_references,
+            grouping,
+            generic_request: raw.generic_request,
+            idempotency_header: raw.idempotency_header.clone(),
+            resend: raw.resend.clone(),
+            trace_context: raw.trace_context,
+            effects: effects.collect(),
+            bounds,
+            ..ApiSettings::new(document?)
+        };
+        plain.timeout = timeout.unwrap_or(plain.timeout);
+        let largest = largest.and_then(|size| u64::try_from(size).ok());
+        plain.max_response_bytes = largest.unwrap_or(plain.max_response_bytes);
+        Some(Api { plain, headers, credentials })
+    }
+
+    fn api_bounds(&mut self, raw: &raw::ApiLimits, place: &Place) -> ApiBounds {
+        let default = ApiBounds::default();
+        let document = self.size(raw.document.as_ref(), &place.key("document"));
+        let document = document.unwrap_or(default.document);
+        if document > LARGEST_DOCUMENT {
+            let message = "reading a document takes ten times its size of memory";
+            self.problem(&place.key("document"), message, "write `256MiB` or less");
+        }
+        let token = self.size(raw.token.as_ref(), &place.key("token"));
+        let token = token.and_then(|size| u64::try_from(size).ok()).unwrap_or(default.token);
+        self.count(raw.unpack, &place.key("unpack"), 1);
+        if raw.unpack.is_some_and(|times| times > MOST_UNPACKED) {
+            let message = format!("nothing unpacks to more than {MOST_UNPACKED} times its size");
+            let cure = format!("write {MOST_UNPACKED} or less");
+            self.problem(&place.key("unpack"), message, cure);
+        }
+        ApiBounds { document, token, unpack: raw.unpack.map_or(default.unpack, u64::from) }
+    }
+
+    fn description(&mut self, text: &str, place: &Place) -> Option<Document> {
+        if text.contains("://") {
+            return self.url(text, place).map(Document::Address);
+        }
+        let path = self.path(text, place)?;
+        self.needs_file(&path, place);
+        Some(Document::File(path))
+    }
+
+    fn credentials(&mut self, auth: &Auth, place: &Place) -> IndexMap<String, Login> {
+        if auth.schemes.is_empty() {
+            return self
+                .login(auth, place)
+                .map(|login| (ALL.to_owned(), login))
+                .into_iter()
+                .collect();
+        }
+        let place_of_schemes = place.key("schemes");
+        if self.ways(auth, place) > 1 {
+            let message = "beside `schemes` nothing else says who we are";
+            let cure = "move the rest into `schemes`, `\"*\"` for every other scheme";
+            self.problem(place, message, cure);
+        }
+        let mut logins = IndexMap::new();
+        for (name, auth) in &auth.schemes {
+            let place = place_of_schemes.key(name);
+            if let Some(login) = self.login(auth, &place) {
+                logins.insert(name.clone(), login);
+            }
+        }
+        logins
+    }
+
+    /// One way to say who we are; `None` if that is not right.
+    fn login(&mut self, auth: &Auth, place: &Place) -> Option<Login> {
+        match self.ways(auth, place) {
+            1 => {}
+            0 => {
+                let cure = "add `bearer`, `basic`, `key`, `client_credentials` or `per_caller`";
+                self.problem(place, "this does not say who we are", cure);
+                return None;
+            }
+            _ => {
+                self.problem(place, "this says twice who we are", "keep one of them");
+                return None;
+            }
+        }
+        if !auth.schemes.is_empty() {
+            let message = "schemes cannot stand within schemes";
+            self.problem(&place.key("schemes"), message, "move them up");
+            return None;
+        }
+        if let Some(token) = &auth.bearer {
+            return self.template(token, &place.key("bearer")).map(Login::Bearer);
+        }
+        if let Some(key) = &auth.key {
+            return self.template(key, &place.key("key")).map(Login::Key);
+        }
+        if let Some(basic) = &auth.basic {
+            let place = place.key("basic");
+            let user = self.template(&basic.user, &place.key("user"));
+            let password = self.template(&basic.password, &place.key("password"))?;
+            return Some(Login::Basic { user: user?, password });
+        }
+        if let Some(grant) = &auth.client_credentials {
+            return self.grant(grant, &place.key("client_credentials"));
+        }
+        Some(self.per_caller(&auth.per_caller, &place.key("per_caller")))
+    }
+
+    fn grant(&mut self, grant: &Grant, place: &Place) -> Option<Login> {
+        let token_url = match &grant.token_url {
+            Some(url) => Some(self.url(url, &place.key("token_url"))?),
+            None => None,
+        };
+        Some(Login::ClientCredentials {
+            token_url,
+            client_id: grant.client_id.clone(),
+            client_secret: self.template(&grant.client_secret, &place.key("client_secret"))?,
+            scopes: grant.scopes.clone(),
+        })
+    }
+
+    fn per_caller(&mut self, callers: &BTreeMap<String, Auth>, place: &Place) -> Login {
+        let mut logins = IndexMap::new();
+        for (subject, auth) in callers {
+            let place = place.key(subject);
+            if !auth.per_caller.is_empty() {
+                let message = "a caller has no callers";
+                self.problem(&place.key("per_caller"), message, "move them up");
+                continue;
+            }
+            if let Some(login) = self.login(auth, &place) {
+                logins.insert(subject.clone(), login);
+            }
+        }
+        // Without anybody in it, it still refuses everybody: that is what it says.
+        Login::PerCaller(logins)
+    }
+
+    /// How many ways the file names at a place; some of them may have been left out as wrong.
+    fn ways(&self, auth: &Auth, place: &Place) -> usize {
+        let schemes = usize::from(!auth.schemes.is_empty());
+        let keys = ["bearer", "basic", "key", "client_credentials", "per_caller"];
+        schemes + keys.iter().filter(|key| self.document().has(&place.key(key))).count()
+    }
+}

@@ -1,0 +1,266 @@
+//! One MCP server.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use toolcrib_core::Unheard;
+use toolcrib_mcp::{
+    Authorization, Era, HttpSettings, OAuthSettings, ProgramLimits, RestartBounds, ServerBounds,
+    ServerSettings, Share, StdioSettings, Timeouts, Transport,
+};
+
+use crate::check::Check;
+use crate::file::toml_path::Place;
+use crate::raw::{self, SecretText};
+use crate::secrets::template::Template;
+use crate::settings::Server;
+
+/// Limits of a program.
+const PROGRAM: [&str; 4] = ["open_files", "file_size", "address_space", "stderr"];
+
+/// Open files that a program needs to begin at all.
+const LEAST_FILES: u32 = 16;
+
+/// The byte that ends a text for the system.
+const NUL: char = '\0';
+
+impl Check<'_, '_, '_> {
+    pub(crate) fn server(&mut self, raw: &raw::Mcp, place: &Place) -> Option<Server> {
+        let has = |key: &str| self.document().has(&place.key(key));
+        let transport = match (has("command"), has("url")) {
+            (true, false) => {
+                self.foreign(place, "command", &["headers", "bearer", "oauth", "private"]);
+                raw.command.as_ref().and_then(|command| self.program(raw, command, place))
+            }
+            (false, true) => {
+                self.foreign(place, "url", &["env", "cwd"]);
+                self.foreign(&place.key("limits"), "url", &PROGRAM);
+                raw.url.as_ref().and_then(|url| self.address_of(raw, url, place))
+            }
+            (true, true) => {
+                let message = "a server is started or reached, not both";
+                self.problem(&place.key("url"), message, "remove `command` or `url`");
+                None
+            }
+            // What is meant may be written wrong: that was told already.
+            (false, false) if self.findings.is_wrong(place) => None,
+            (false, false) => {
+                let cure = "add `command = [\"program\", \"argument\"]` or `url = \"https://..\"`";
+                self.problem(place, "the server is neither started nor reached", cure);
+                None
+            }
+        };
+        let environment = self.variables(&raw.env, &place.key("env"));
+        let headers = self.headers(&raw.headers, &place.key("headers"));
+        let bearer = raw.bearer.as_ref().and_then(|text| self.template(text, &place.key("bearer")));
+        let place_of_secret = place.key("oauth").key("client_secret");
+        let secret = raw.oauth.as_ref().and_then(|oauth| oauth.client_secret.as_ref());
+        let client_secret = secret.and_then(|text| self.template(text, &place_of_secret));
+        let timeouts = self.timeouts(raw, place);
+        let bounds = self.server_bounds(&raw.limits, &place.key("limits"));
+        let poll = self.timeout(raw.poll.as_ref(), &place.key("poll"));
+        let idle_stop = self.timeout(raw.idle_stop.as_ref(), &place.key("idle_stop"));
+        let plain = ServerSettings {
+            share: match raw.share {
+                Some(raw::Share::Session) => Share::Session,
+                Some(raw::Share::Caller) => Share::Caller,
+                Some(raw::Share::Shared) | None => Share::Shared,
+            },
+            revision: raw.revision.map(|revision| match revision {
+                raw::Revision::Legacy => Era::Legacy,
+                raw::Revision::Modern => Era::Modern,
+            }),
+            timeouts,
+            bounds,
+            program: self.program_limits(&raw.limits, &place.key("limits")),
+            restarts: self.restart_bounds(&raw.limits, &place.key("limits")),
+            poll,
+            idle_stop,
+            questions: match raw.questions {
+                Some(raw::Questions::Cancel) => Unheard::PutAway,
+                Some(raw::Questions::Ticket) | None => Unheard::Ticket,
+            },
+            instructions: raw.instructions.unwrap_or(true),
+            ..ServerSettings::new(transport?)
+        };
+        Some(Server { plain, environment, headers, bearer, client_secret })
+    }
+
+    /// Keys that mean nothing beside another.
+    fn foreign(&mut self, place: &Place, beside: &str, keys: &[&str]) {
+        for key in keys {
+            if self.document().has(&place.key(key)) {
+                let message = format!("this means nothing beside `{beside}`");
+                self.problem(&place.key(key), message, "remove it");
+            }
+        }
+    }
+
+    fn program(&mut self, raw: &raw::Mcp, command: &[String], place: &Place) -> Option<Transport> {
+        let at = place.key("command");
+        for (index, _) in command.iter().enumerate().filter(|(_, word)| word.contains(NUL)) {
+            let message = format!("argument {index} holds a zero byte");
+            self.problem(&at.index(index), message, "remove it");
+        }
+        let place_of_folder = place.key("cwd");
+        let folder = raw.cwd.as_ref().and_then(|cwd| self.path(cwd, &place_of_folder));
+        if let Some(folder) = &folder {
+            self.needs_folder(folder, &place_of_folder);
+        }
+        let Some((program, arguments)) =
+            command.split_first().filter(|(first, _)| !first.is_empty())
+        else {
+            let cure = "write the program and its arguments, as in `[\"npx\", \"-y\", \"server\"]`";
+            self.problem(&at, "the command names no program", cure);
+            return None;
+        };
+        // A name without a folder is looked up in `PATH`, any other one beside the file.
+        let program = if program.contains('/') {
+            self.path(program, &at.index(0))?
+        } else {
+            PathBuf::from(program)
+        };
+        self.needs_program(&program, &at.index(0));
+        Some(Transport::Stdio(StdioSettings {
+            command: program,
+            arguments: arguments.to_vec(),
+            environment: Vec::new(),
+            folder,
+        }))
+    }
+
+    fn address_of(&mut self, raw: &raw::Mcp, url: &str, place: &Place) -> Option<Transport> {
+        let url = self.url(url, &place.key("url"));
+        let network = self.network(&raw.private, &place.key("private"));
+        let is_signed = raw.oauth.is_some() || raw.bearer.is_some() || !raw.headers.is_empty();
+        self.in_the_open(url.as_ref(), is_signed, &place.key("url"));
+        if raw.oauth.is_some() && raw.bearer.is_some() {
+            let message = "two ways to say who we are";
+            self.problem(&place.key("bearer"), message, "remove `bearer` or `oauth`");
+        }
+        let named = raw.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"));
+        if named && (raw.oauth.is_some() || raw.bearer.is_some()) {
+            let message = "two ways to say who we are";
+            let cure = "remove the header `Authorization`, or `bearer` and `oauth`";
+            self.problem(&place.key("headers"), message, cure);
+        }
+        let authorization = match &raw.oauth {
+            Some(oauth) => Authorization::OAuth(self.oauth(oauth, &place.key("oauth"))),
+            None => Authorization::None,
+        };
+        let headers = Vec::new();
+        Some(Transport::Http(Box::new(HttpSettings { url: url?, headers, authorization, network })))
+    }
+
+    fn oauth(&mut self, raw: &raw::OAuth, place: &Place) -> OAuthSettings {
+        let place_of_url = place.key("client_metadata");
+        let metadata = raw.client_metadata.as_ref();
+        let client_metadata = metadata.and_then(|url| self.url(url, &place_of_url));
+        let tokens = raw.tokens.as_ref().and_then(|path| self.path(path, &place.key("tokens")));
+        if raw.machine && (raw.client_id.is_none() || raw.client_secret.is_none()) {
+            let message = "a program that signs in as itself has a name and a secret";
+            self.problem(place, message, "add `client_id` and `client_secret`");
+        }
+        let document = self.size(raw.document.as_ref(), &place.key("document"));
+        OAuthSettings {
+            client_id: raw.client_id.clone(),
+            client_secret: None,
+            client_metadata,
+            scopes: raw.scopes.clone(),
+            tokens,
+            machine: raw.machine,
+            document: document.and_then(|size| u64::try_from(size).ok()),
+            learned: None,
+        }
+    }
+
+    fn timeouts(&mut self, raw: &raw::Mcp, place: &Place) -> Timeouts {
+        let default = Timeouts::default();
+        let mut time = |text, key, default| self.timeout(text, &place.key(key)).unwrap_or(default);
+        Timeouts {
+            connect: time(raw.connect_timeout.as_ref(), "connect_timeout", default.connect),
+            list: time(raw.list_timeout.as_ref(), "list_timeout", default.list),
+            call: time(raw.call_timeout.as_ref(), "call_timeout", default.call),
+            longest_call: time(raw.longest_call.as_ref(), "longest_call", default.longest_call),
+        }
+    }
+
+    fn server_bounds(&mut self, raw: &raw::McpLimits, place: &Place) -> ServerBounds {
+        let default = ServerBounds::default();
+        let mut size = |text, key, default| self.size(text, &place.key(key)).unwrap_or(default);
+        let message = size(raw.message.as_ref(), "message", default.message);
+        let definition = size(raw.definition.as_ref(), "definition", default.definition);
+        let mut count = |number, key, default| self.count(number, &place.key(key), default);
+        let pages = count(raw.pages, "pages", default.pages);
+        let entries = count(raw.entries, "entries", default.entries);
+        let depth = self.depth(raw.depth, &place.key("depth"), default.depth);
+        ServerBounds { message, depth, pages, entries, definition }
+    }
+
+    fn program_limits(&mut self, raw: &raw::McpLimits, place: &Place) -> ProgramLimits {
+        let default = ProgramLimits::default();
+        // Below this it could not open its three pipes, its libraries and anything else.
+        if raw.open_files.is_some_and(|files| files < LEAST_FILES) {
+            let cure = format!("write {LEAST_FILES} or more");
+            self.problem(&place.key("open_files"), "no program starts with so few files", cure);
+        }
+        let mut size = |text, key| self.size(text, &place.key(key));
+        let stderr = size(raw.stderr.as_ref(), "stderr").unwrap_or(default.stderr);
+        let mut large = |text, key| size(text, key).and_then(|size| u64::try_from(size).ok());
+        let file_size = large(raw.file_size.as_ref(), "file_size").unwrap_or(default.file_size);
+        let address_space = large(raw.address_space.as_ref(), "address_space");
+        let open_files = raw.open_files.map_or(default.open_files, u64::from);
+        ProgramLimits { open_files, file_size, address_space, stderr }
+    }
+
+    fn restart_bounds(&mut self, raw: &raw::McpLimits, place: &Place) -> RestartBounds {
+        let default = RestartBounds::default();
+        let ends = self.count(raw.restarts, &place.key("restarts"), default.ends);
+        let mut time = |text, key, default| self.timeout(text, &place.key(key)).unwrap_or(default);
+        RestartBounds {
+            first_pause: time(raw.first_pause.as_ref(), "first_pause", default.first_pause),
+            longest_pause: time(raw.longest_pause.as_ref(), "longest_pause", default.longest_pause),
+            ends,
+            within: time(raw.restarts_within.as_ref(), "restarts_within", default.within),
+        }
+    }
+
+    fn variables(
+        &mut self,
+        raw: &BTreeMap<String, SecretText>,
+        place: &Place,
+    ) -> Vec<(String, Template)> {
+        let mut variables = Vec::new();
+        for (name, text) in raw {
+            let place = place.key(name);
+            if name.is_empty() || name.contains(['=', '\0']) || text.0.contains('\0') {
+                let cure = "use a name without `=`, and no zero byte";
+                self.problem(&place, "no variable can be so", cure);
+            }
+            variables.extend(self.template(text, &place).map(|text| (name.clone(), text)));
+        }
+        variables
+    }
+
+    pub(crate) fn headers(
+        &mut self,
+        raw: &BTreeMap<String, SecretText>,
+        place: &Place,
+    ) -> Vec<(String, Template)> {
+        let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+        let mut headers = Vec::new();
+        for (name, text) in raw {
+            let place = place.key(name);
+            if name.is_empty() || !name.bytes().all(letter) {
+                let cure = "use letters, digits and `-`, as in `X-Api-Key`";
+                self.problem(&place, "this cannot name a header", cure);
+            }
+            if text.0.chars().any(char::is_control) {
+                let cure = "remove line breaks and other control characters";
+                self.problem(&place, "no header can hold this", cure);
+            }
+            headers.extend(self.template(text, &place).map(|text| (name.clone(), text)));
+        }
+        headers
+    }
+}

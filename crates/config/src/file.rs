@@ -1,0 +1,8 @@
+//! The text of a `crib.toml`: parsed with the place of every value, and checked against its schema.
+pub(crate) mod document;
+pub(crate) mod findings;
+mod format_hint;
+pub(crate) mod problem;
+pub(crate) mod schema;
+pub(crate) mod schema_check;
+pub(crate) mod toml_path;

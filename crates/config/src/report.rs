@@ -1,0 +1,3 @@
+//! What an operator reads about a `crib.toml`: what it reaches, and which of its tools are not shown.
+pub(crate) mod name_conflicts;
+pub(crate) mod trust;

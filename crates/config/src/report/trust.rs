@@ -1,0 +1,223 @@
+//! What a file would do by itself, word for word: for a person who decides whether to trust it.
+
+use toolcrib_json::invisible::exact;
+use toolcrib_mcp::Transport;
+use toolcrib_openapi::{Document, places};
+
+use crate::config::Config;
+use crate::secrets::literal_secret;
+use crate::secrets::template::{Piece, Template};
+use crate::settings::embedder::{self, Embedding};
+use crate::settings::{Api, Desk, Kind, Login, Server};
+
+/// How variables of a program are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Telling {
+    /// As the file has them: for whoever decides, and for what remembers the decision.
+    Whole,
+    /// What is a secret by its looks is masked: for logs.
+    Masked,
+}
+
+impl Config {
+    /// Holds the secrets of APIs to where their documents lead now, as far as the documents are
+    /// files and the file says nothing of it: [`Config::reaches`] tells where, and what is built of
+    /// this takes no document that leads elsewhere. Reads these documents, and blocks meanwhile.
+    pub fn hold(&mut self) {
+        for entry in self.sources.iter_mut().filter(|entry| entry.enabled) {
+            if let Kind::OpenApi(api) = &mut entry.kind {
+                api.hold();
+            }
+        }
+    }
+
+    /// The programs that its sources start, the addresses that they ask and the secrets that these
+    /// are sent, and the files that are written beside the sources: a line for each, in the order
+    /// of the file. None: whatever the file says, it reaches nothing.
+    pub fn reaches(&self, telling: Telling) -> Vec<String> {
+        let enabled = self.sources.iter().filter(|entry| entry.enabled);
+        let mut reaches: Vec<String> = enabled
+            .filter_map(|entry| {
+                let does = match &entry.kind {
+                    Kind::Mcp(server) => Some(of_server(server, telling)),
+                    Kind::OpenApi(api) => Some(of_api(api)),
+                    Kind::Desk(desk) => of_desk(desk),
+                    Kind::Basics(_) => None,
+                };
+                does.map(|does| format!("`{}` {does}", entry.id))
+            })
+            .collect();
+        if let Some(embedder) = &self.embedder {
+            reaches.extend(of_embedder(embedder));
+        }
+        if let Some(telemetry) = &self.telemetry {
+            let secrets = references(telemetry.headers.iter().map(|(_, text)| text));
+            reaches.push(format!("traces go to {}{}", telemetry.url, with(&secrets)));
+        }
+        if let Some(audit) = &self.audit {
+            reaches.push(format!("decisions are written to `{}`", audit.file.display()));
+        }
+        if let Some(store) = &self.store {
+            reaches.push(format!("calls are kept in `{}`", store.written()));
+        }
+        // Each is one line for whoever decides, whatever a word of the file holds.
+        reaches.iter().map(|line| exact(line).into_owned()).collect()
+    }
+}
+
+fn of_embedder(embedder: &Embedding) -> Vec<String> {
+    let mut reaches = Vec::new();
+    if let embedder::Place::Endpoint { base, key, .. } = &embedder.place {
+        let secrets = references(key.iter());
+        reaches.push(format!("texts of tools and questions go to {base}{}", with(&secrets)));
+    }
+    if let Some(vectors) = &embedder.vectors {
+        reaches.push(format!("vectors of tools are kept in `{}`", vectors.display()));
+    }
+    reaches
+}
+
+fn of_server(server: &Server, telling: Telling) -> String {
+    match &server.plain.transport {
+        Transport::Stdio(stdio) => {
+            let words = std::iter::once(stdio.command.to_string_lossy().into_owned());
+            let words = words.chain(stdio.arguments.iter().cloned());
+            // As JSON, so that each word ends where it seems to.
+            let words = words.collect::<serde_json::Value>();
+            let folder = stdio.folder.as_ref();
+            let folder = folder.map(|folder| format!(" in `{}`", folder.display()));
+            let set = server.environment.iter();
+            let set: Vec<_> = set.map(|(name, text)| shown(name, text, telling)).collect();
+            let set =
+                if set.is_empty() { String::new() } else { format!(" with {}", set.join(" ")) };
+            format!("starts {words}{}{set}", folder.unwrap_or_default())
+        }
+        Transport::Http(http) => {
+            let own = [&server.bearer, &server.client_secret].into_iter().flatten();
+            let secrets = references(server.headers.iter().map(|(_, text)| text).chain(own));
+            format!("asks {}{}", http.url, with(&secrets))
+        }
+    }
+}
+
+impl Api {
+    fn hold(&mut self) {
+        let has_secrets = !self.credentials.is_empty() || !self.headers.is_empty();
+        let asks_tokens = self.credentials.values().any(Login::asks_document);
+        let is_file = matches!(self.plain.document, Document::File(_));
+        if is_file && has_secrets && (self.plain.base_url.is_none() || asks_tokens) {
+            // Of a document that cannot be read nobody can say where it leads: nowhere, then.
+            self.plain.held_to = Some(places(&self.plain, asks_tokens).unwrap_or_default());
+        }
+    }
+}
+
+impl Login {
+    /// Whether the document says where a secret of this goes for a token.
+    fn asks_document(&self) -> bool {
+        match self {
+            Self::ClientCredentials { token_url, .. } => token_url.is_none(),
+            Self::PerCaller(each) => each.values().any(Self::asks_document),
+            Self::Bearer(_) | Self::Basic { .. } | Self::Key(_) => false,
+        }
+    }
+}
+
+fn of_api(api: &Api) -> String {
+    let mut logins: Vec<&Login> = api.credentials.values().collect();
+    let (mut templates, mut elsewhere) = (Vec::new(), Vec::new());
+    while let Some(login) = logins.pop() {
+        match login {
+            Login::Bearer(text) | Login::Key(text) => templates.push(text),
+            Login::Basic { user, password } => templates.extend([user, password]),
+            Login::ClientCredentials { token_url, client_secret, .. } => {
+                templates.push(client_secret);
+                elsewhere.extend(token_url.as_ref().map(ToString::to_string));
+            }
+            Login::PerCaller(each) => logins.extend(each.values()),
+        }
+    }
+    let secrets = references(api.headers.iter().map(|(_, text)| text).chain(templates));
+    let (document, said) = match &api.plain.document {
+        Document::File(path) => {
+            let path = path.display();
+            (format!("the API of `{path}`"), format!(" (as `{path}` says)"))
+        }
+        Document::Address(url) => (format!("the API of {url}"), String::new()),
+        Document::Text(_) => ("its API".to_owned(), String::new()),
+    };
+    let mut places: Vec<_> = api.plain.base_url.iter().map(ToString::to_string).collect();
+    places.extend(api.plain.held_to.iter().flatten().map(|place| format!("{place}{said}")));
+    if places.is_empty() {
+        places.push(document);
+    }
+    places.extend(elsewhere);
+    format!("asks {}{}", places.join(" and "), with(&secrets))
+}
+
+/// `None`: a desk that keeps all in its own place.
+fn of_desk(desk: &Desk) -> Option<String> {
+    let mut does = Vec::new();
+    if let Some(file) = &desk.file {
+        does.push(format!("keeps its data in `{}`", file.display()));
+    }
+    let mut asks = |places: String, templates: Vec<&Template>| {
+        does.push(format!("asks {places}{}", with(&references(templates.into_iter()))));
+    };
+    if let Some(caldav) = &desk.caldav {
+        asks(caldav.url.to_string(), vec![&caldav.user, &caldav.password]);
+    }
+    if let Some(mail) = &desk.mail {
+        asks(format!("{} and {}", mail.imap, mail.smtp), vec![&mail.user, &mail.password]);
+    }
+    if let Some(google) = &desk.google {
+        let place = google.base_url.as_ref().map_or("Google".to_owned(), ToString::to_string);
+        let secrets = [&google.client_secret].into_iter().chain(&google.refresh_token);
+        asks(place, secrets.collect());
+    }
+    (!does.is_empty()).then(|| does.join(", "))
+}
+
+/// A variable.
+fn shown(name: &str, text: &Template, telling: Telling) -> String {
+    match text.literal().filter(|_| telling == Telling::Masked) {
+        Some(text) if literal_secret::looks_secret(name, text) => format!("{name}=[secret]"),
+        Some(_) | None => format!("{name}={}", text.written()),
+    }
+}
+
+fn with(secrets: &[String]) -> String {
+    if secrets.is_empty() { String::new() } else { format!(" with {}", secrets.join(", ")) }
+}
+
+/// The references of these, as they are written, each once.
+fn references<'a>(templates: impl Iterator<Item = &'a Template>) -> Vec<String> {
+    let mut references = Vec::new();
+    for piece in templates.flat_map(Template::pieces) {
+        let written = match piece {
+            Piece::Text(_) => continue,
+            Piece::Env(_) | Piece::File { .. } => piece.written(),
+        };
+        if !references.contains(&written) {
+            references.push(written);
+        }
+    }
+    references
+}
+
+impl Piece {
+    fn written(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Env(name) => format!("${{env:{name}}}"),
+            Self::File { written, .. } => format!("${{file:{written}}}"),
+        }
+    }
+}
+
+impl Template {
+    /// As the file has it.
+    fn written(&self) -> String {
+        self.pieces().iter().map(Piece::written).collect()
+    }
+}

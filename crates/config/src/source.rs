@@ -1,0 +1,3 @@
+//! The sources of a running program, made from their settings.
+pub(crate) mod desk;
+pub(crate) mod registry;

@@ -1,0 +1,162 @@
+//! The real maker of sources, which knows afterwards what stands behind each of them.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use toolcrib_core::{Secrets, Source, SourceId};
+use toolcrib_desk::google::GoogleSettings;
+use toolcrib_mcp::{
+    Authorization, HttpSettings, McpSource, ServerSettings, Surroundings, Transport,
+};
+use toolcrib_openapi::{ApiSettings, ApiSource};
+
+use super::desk::{DeskSource, Place};
+use crate::build::Maker;
+use crate::settings::DeskSettings;
+
+/// What stands behind a source that reaches out of the process.
+pub enum Behind {
+    Mcp(Arc<McpSource>),
+    Api(Arc<ApiSource>),
+    Desk(Arc<DeskSource>),
+}
+
+/// The same without keeping it alive: a source that was replaced may go.
+enum Held {
+    Mcp(Weak<McpSource>),
+    Api(Weak<ApiSource>),
+    Desk(Weak<DeskSource>),
+}
+
+impl Held {
+    fn now(&self) -> Option<Behind> {
+        match self {
+            Self::Mcp(server) => server.upgrade().map(Behind::Mcp),
+            Self::Api(api) => api.upgrade().map(Behind::Api),
+            Self::Desk(desk) => desk.upgrade().map(Behind::Desk),
+        }
+    }
+}
+
+/// Makes the sources of a configuration, for [`Means`](crate::Means).
+#[derive(Default)]
+pub struct Sources {
+    /// What children may inherit of our environment.
+    inherited: Vec<(String, String)>,
+    /// Where what a person was given at a sign-in is kept.
+    tokens: Option<PathBuf>,
+    /// Where desks keep what no account of theirs keeps.
+    desks: Option<PathBuf>,
+    /// The IANA name of the zone of desks that name none.
+    zone: Option<String>,
+    learned: Secrets,
+    made: Mutex<Vec<(String, Held)>>,
+    over_http: Mutex<HashMap<String, HttpSettings>>,
+    at_google: Mutex<HashMap<String, GoogleSettings>>,
+}
+
+impl Sources {
+    /// `inherited`: what child processes may have of our environment, such as `PATH` and `HOME`.
+    /// `tokens`: a folder for what people are given when they sign in.
+    pub fn new(inherited: Vec<(String, String)>, tokens: Option<PathBuf>) -> Self {
+        Self { inherited, tokens, ..Self::default() }
+    }
+
+    /// Keeps desks in files of this folder, which is made if it is not there.
+    #[must_use]
+    pub fn keeping(self, desks: Option<PathBuf>) -> Self {
+        Self { desks, ..self }
+    }
+
+    /// The IANA name of the zone that desks are in which name none; `UTC` if not said.
+    #[must_use]
+    pub fn in_zone(self, zone: impl Into<String>) -> Self {
+        Self { zone: Some(zone.into()), ..self }
+    }
+
+    /// Keeps what becomes a secret while the sources run here, where others read it too.
+    #[must_use]
+    pub fn learning(mut self, learned: Secrets) -> Self {
+        self.learned = learned;
+        self
+    }
+
+    /// How an MCP server is reached, if it is one over HTTP.
+    pub fn http(&self, id: &str) -> Option<HttpSettings> {
+        self.over_http.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
+    }
+
+    /// The account of a desk, if Google keeps something of it.
+    pub fn google(&self, id: &str) -> Option<GoogleSettings> {
+        self.at_google.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
+    }
+
+    /// What stands behind a name now.
+    pub fn get(&self, id: &str) -> Option<Behind> {
+        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        made.iter().rev().filter(|(name, _)| name == id).find_map(|(_, held)| held.now())
+    }
+
+    fn keep(&self, id: &str, held: Held) {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        made.retain(|(_, held)| held.now().is_some());
+        made.push((id.to_owned(), held));
+    }
+
+    /// Ends what was started, each in its own way and all at once.
+    pub async fn stop(&self) {
+        let made = std::mem::take(&mut *self.made.lock().unwrap_or_else(PoisonError::into_inner));
+        let stopping = made.iter().filter_map(|(_, held)| match held.now()? {
+            Behind::Mcp(server) => Some(async move { server.stop().await }),
+            Behind::Api(_) | Behind::Desk(_) => None,
+        });
+        futures_util::future::join_all(stopping).await;
+    }
+}
+
+impl Maker for Sources {
+    fn mcp(&self, id: &str, mut settings: ServerSettings) -> Arc<dyn Source> {
+        if let Transport::Http(http) = &mut settings.transport {
+            if let Authorization::OAuth(oauth) = &mut http.authorization {
+                oauth.tokens = oauth.tokens.take().or_else(|| self.tokens.clone());
+                oauth.learned = Some(self.learned.clone());
+            }
+            let mut over_http = self.over_http.lock().unwrap_or_else(PoisonError::into_inner);
+            over_http.insert(id.to_owned(), HttpSettings::clone(http));
+        }
+        let surroundings = Surroundings { environment: self.inherited.clone() };
+        let server = Arc::new(McpSource::new(id, settings, surroundings));
+        self.keep(id, Held::Mcp(Arc::downgrade(&server)));
+        server
+    }
+
+    fn api(&self, id: &str, mut settings: ApiSettings) -> Arc<dyn Source> {
+        settings.learned = Some(self.learned.clone());
+        let api = Arc::new(ApiSource::new(SourceId::new(id), settings));
+        self.keep(id, Held::Api(Arc::downgrade(&api)));
+        api
+    }
+
+    fn desk(&self, id: &str, settings: DeskSettings) -> Arc<dyn Source> {
+        let place = Place {
+            zone: self.zone.as_deref(),
+            folder: self.desks.as_deref(),
+            tokens: self.tokens.as_deref(),
+            learned: self.learned.clone(),
+        };
+        let desk = DeskSource::new(id, settings, place);
+        // What is wrong with it is told when it is loaded.
+        if let Ok(Some(google)) = desk.google() {
+            let mut at_google = self.at_google.lock().unwrap_or_else(PoisonError::into_inner);
+            at_google.insert(id.to_owned(), google);
+        }
+        let desk = Arc::new(desk);
+        self.keep(id, Held::Desk(Arc::downgrade(&desk)));
+        desk
+    }
+
+    fn learned(&self) -> Secrets {
+        self.learned.clone()
+    }
+}

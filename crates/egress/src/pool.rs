@@ -1,0 +1,3 @@
+//! Connections that are kept and used again, and requests over them.
+mod h1;
+pub(crate) mod route;

@@ -1,0 +1,259 @@
+//! The tools that a plan is given beside those of its catalog.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use arc_swap::{ArcSwap, ArcSwapOption};
+use foldhash::fast::FixedState;
+use serde_json::{Value, json};
+use tokio::runtime::Handle;
+use toolcrib_core::{
+    Arguments, Beside, BoxFuture, CallContext, Caller, Catalog, Effect, ErrorKind, Executor,
+    Exposure, Extra, Listed, Missing, Plan, Say, SourceId, Tool, ToolError, ToolName, ToolOutcome,
+    ToolSpec, raw_tool,
+};
+
+use super::meta_tool_names::Names;
+use super::semantic::Meaning;
+use super::unavailable::{self, Away};
+use super::{Confirm, Showcase, catalog_summary, discover, pending, search, tool_schema};
+use crate::builtin::SOURCE;
+use crate::catalog::Absent;
+
+/// Where tickets are looked up and redeemed. What was made for plans outlives no desk: it holds
+/// none, since a desk holds the snapshots that hold what was made.
+pub(crate) struct Desk {
+    /// No other of this process has it.
+    id: u64,
+    executor: Arc<ArcSwap<Executor>>,
+    /// How tools are shown now.
+    showcase: Arc<ArcSwap<Showcase>>,
+    /// The snapshot of now, as a caller is shown it.
+    catalog: Box<Snapshot>,
+    /// How tools are found beside their words now.
+    meaning: Arc<ArcSwapOption<Meaning>>,
+    /// The sources that have no list now.
+    absent: Box<dyn Fn() -> Vec<Absent> + Send + Sync>,
+    missing: Missing,
+}
+
+type Snapshot = dyn Fn(&Caller) -> Arc<Catalog> + Send + Sync;
+
+impl Desk {
+    pub(crate) fn new(
+        executor: Arc<ArcSwap<Executor>>,
+        showcase: Arc<ArcSwap<Showcase>>,
+        meaning: Arc<ArcSwapOption<Meaning>>,
+        (catalog, absent, missing): (
+            impl Fn(&Caller) -> Arc<Catalog> + Send + Sync + 'static,
+            impl Fn() -> Vec<Absent> + Send + Sync + 'static,
+            Missing,
+        ),
+    ) -> Arc<Self> {
+        static DESKS: AtomicU64 = AtomicU64::new(0);
+        let id = DESKS.fetch_add(1, Ordering::Relaxed);
+        let (catalog, absent) = (Box::new(catalog), Box::new(absent));
+        Arc::new(Self { id, executor, showcase, catalog, meaning, absent, missing })
+    }
+
+    /// Why a tool may be missing.
+    pub(crate) fn missing(&self) -> Missing {
+        Arc::clone(&self.missing)
+    }
+
+    /// Who says yes now, whatever was so when a plan was made.
+    pub(super) fn confirm(&self) -> Confirm {
+        self.showcase.load().confirm
+    }
+
+    /// The sources that give no tools now and that this caller may know of.
+    pub(crate) fn away(&self, caller: &Caller) -> Vec<Away> {
+        let absent = (self.absent)();
+        if absent.is_empty() {
+            return Vec::new();
+        }
+        unavailable::known_to(caller, self.executor.load().policy(), absent)
+    }
+
+    pub(super) fn executor(&self) -> Arc<Executor> {
+        self.executor.load_full()
+    }
+
+    pub(super) fn catalog(&self, caller: &Caller) -> Arc<Catalog> {
+        (self.catalog)(caller)
+    }
+}
+
+/// What was made for the plans of a snapshot, by what they see: most callers see the same.
+#[derive(Default)]
+struct Made(Mutex<HashMap<u64, Beside>>);
+
+/// Ways of seeing one snapshot that are remembered.
+const MOST: usize = 256;
+
+struct Named(Option<Arc<Names>>);
+
+pub(super) fn beside(plan: &Plan, confirm: Confirm, desk: &Arc<Desk>) -> Beside {
+    let is_lazy = plan.shown().rest == Exposure::Hidden;
+    if !is_lazy && confirm == Confirm::Person {
+        return Beside::default();
+    }
+    let mut hasher = FixedState::default().build_hasher();
+    let mut hidden = 0_usize;
+    for tool in plan.known() {
+        // A snapshot holds its tools where they are, so an address is a name.
+        std::ptr::from_ref(tool.listed).hash(&mut hasher);
+        hidden += usize::from(tool.exposure == Exposure::Hidden);
+    }
+    if hidden == 0 && confirm == Confirm::Person {
+        return Beside::default();
+    }
+    (hidden, confirm == Confirm::Model, desk.id).hash(&mut hasher);
+    let (key, catalog) = (hasher.finish(), plan.catalog());
+    let made = catalog.memo(|_| Made::default());
+    let known =
+        |made: &Made| made.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+    if let Some(known) = known(&made) {
+        return known;
+    }
+    let names = catalog.memo(|tools| Named(Names::of(tools).map(Arc::new)));
+    let Some(names) = &names.0 else { return Beside::default() };
+    let fresh = make(plan, hidden, confirm, (names, desk));
+    let mut all = made.0.lock().unwrap_or_else(PoisonError::into_inner);
+    if all.len() >= MOST {
+        all.clear();
+    }
+    all.entry(key).or_insert(fresh).clone()
+}
+
+fn make(plan: &Plan, hidden: usize, confirm: Confirm, with: (&Arc<Names>, &Arc<Desk>)) -> Beside {
+    let (names, desk) = with;
+    let (mut tools, mut relay, mut finder) = (Vec::new(), None, None);
+    if hidden > 0 {
+        prepare(plan.catalog());
+        let facets = catalog_summary::count(plan);
+        let others = (names.schema.as_str(), names.invoke.as_str());
+        let text = catalog_summary::description(hidden, &facets, others);
+        tools.extend([
+            (discovering(names, text, desk), Exposure::Listed),
+            (reading(names, desk), Exposure::Listed),
+            (relaying(names), Exposure::Listed),
+        ]);
+        (relay, finder) = (Some(names.invoke.clone()), Some(names.discover.clone()));
+    }
+    let exposure = match confirm {
+        Confirm::Model => Exposure::Listed,
+        Confirm::Person => Exposure::Hidden,
+    };
+    tools.extend(waiting(names, desk, confirm).map(|tool| (tool, exposure)));
+    let extra = |(tool, exposure): (Arc<dyn Tool>, Exposure)| {
+        Listed::alone(tool).map(|listed| Extra { listed, exposure })
+    };
+    Beside { tools: tools.into_iter().filter_map(extra).collect(), relay, finder }
+}
+
+/// Has the index made beside what goes on: the first search will most likely find it done.
+fn prepare(catalog: &Arc<Catalog>) {
+    if let Ok(runtime) = Handle::try_current() {
+        let catalog = Arc::clone(catalog);
+        drop(runtime.spawn_blocking(move || search::prepare(&catalog)));
+    }
+}
+
+fn spec(name: &ToolName, description: String, effect: Effect, input: Value) -> ToolSpec {
+    let mut spec = ToolSpec::named(name.clone(), description, effect);
+    spec.origin.source = SourceId::new(SOURCE);
+    // Nobody else checks what it is told.
+    spec.validation_said = Say::Tool;
+    spec.input = input.into();
+    spec
+}
+
+fn discovering(names: &Arc<Names>, description: String, desk: &Arc<Desk>) -> Arc<dyn Tool> {
+    let mut spec = spec(&names.discover, description, Effect::Read, discover::input());
+    discover::bounded(&mut spec);
+    let (names, desk) = (Arc::clone(names), Arc::downgrade(desk));
+    raw_tool(spec, move |arguments, context| {
+        let names = Arc::clone(&names);
+        // Without a desk the words are left.
+        let desk = desk.upgrade();
+        async move {
+            let away = desk.as_ref().map(|desk| desk.away(context.caller())).unwrap_or_default();
+            let meaning = desk.and_then(|desk| desk.meaning.load_full());
+            discover::discover(&names, (meaning, away), &arguments, &context).await.into()
+        }
+    })
+}
+
+fn reading(names: &Arc<Names>, desk: &Arc<Desk>) -> Arc<dyn Tool> {
+    let mut spec =
+        spec(&names.schema, tool_schema::description(names), Effect::Read, tool_schema::input());
+    discover::bounded(&mut spec);
+    let (names, desk) = (Arc::clone(names), Arc::downgrade(desk));
+    raw_tool(spec, move |arguments, context| {
+        let names = Arc::clone(&names);
+        let away = desk.upgrade().map(|desk| desk.away(context.caller())).unwrap_or_default();
+        async move { tool_schema::tell((&names, &away), &arguments, &context).await.into() }
+    })
+}
+
+/// The gate makes of every call of it one of the tool that it names; its own code is never reached.
+fn relaying(names: &Arc<Names>) -> Arc<dyn Tool> {
+    let description = format!(
+        "Calls a tool by its name, also one that is not listed here. `parameters` are its arguments, \
+         as `{}` or `{}` tells them.",
+        names.discover, names.schema
+    );
+    let input = json!({
+        "type": "object",
+        "properties": {
+            "name": { "type": "string", "description": "The name of the tool." },
+            "parameters": { "type": "object", "description": "Its arguments." },
+        },
+        "required": ["name"],
+    });
+    raw_tool(spec(&names.invoke, description, Effect::Destroy, input), |_, _| async {
+        let told = "not run, through a fault of ours: call the tool itself";
+        ToolOutcome::Failed(ToolError::new(ErrorKind::Internal, told))
+    })
+}
+
+fn gone() -> ToolError {
+    ToolError::new(ErrorKind::Unavailable, "the tools are being taken down: nothing was done")
+}
+
+fn waiting(names: &Arc<Names>, desk: &Arc<Desk>, confirm: Confirm) -> [Arc<dyn Tool>; 3] {
+    let listing = {
+        let desk = Arc::downgrade(desk);
+        let text = pending::LISTS.to_owned();
+        let spec = spec(&names.pending, text, Effect::Read, pending::nothing());
+        raw_tool(spec, move |_, context| {
+            let desk = Weak::clone(&desk);
+            async move {
+                match desk.upgrade() {
+                    Some(desk) => pending::list(&desk, &context).await.into(),
+                    None => ToolOutcome::Failed(gone()),
+                }
+            }
+        })
+    };
+    let deciding = |name: &ToolName, text: &str, effect, approves: bool| {
+        let spec = spec(name, text.to_owned(), effect, pending::input(!approves));
+        let with = (Arc::downgrade(desk), Arc::clone(names));
+        raw_tool(spec, move |arguments: Arguments, context: CallContext| {
+            let (desk, names) = (with.0.upgrade(), Arc::clone(&with.1));
+            let deciding: BoxFuture<'static, ToolOutcome> = Box::pin(async move {
+                let Some(desk) = desk else { return ToolOutcome::Failed(gone()) };
+                pending::decide((desk, confirm, names), arguments, context, approves).await
+            });
+            deciding
+        })
+    };
+    [
+        listing,
+        deciding(&names.execute, pending::EXECUTES, Effect::Destroy, true),
+        deciding(&names.clear, pending::CLEARS, Effect::Write, false),
+    ]
+}

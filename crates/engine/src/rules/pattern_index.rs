@@ -1,0 +1,141 @@
+//! The patterns of all rules, indexed so that a tool meets only those that may match it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::ControlFlow;
+
+use toolcrib_core::{Caller, Effect, Leave, Named, ToolSpec, Unlisted};
+
+use super::Ruling;
+use super::glob::Glob;
+use super::pattern::{Field, Term};
+use super::unlisted_resource;
+
+/// One pattern of one rule.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    /// Place of the rule in the file.
+    pub(super) rule: usize,
+    pub(super) ruling: Ruling,
+    /// As it was written.
+    pub(super) pattern: String,
+    /// Of the pattern and of the rule's `when`; all must match.
+    pub(super) terms: Vec<Term>,
+}
+
+impl Entry {
+    /// Whether it asks about or denies some tools, and not others that may do as much.
+    fn singles_out(&self) -> bool {
+        let is_narrow = |term: &Term| match term.field {
+            Field::Name => !term.glob.is_any(),
+            Field::Tag | Field::Action | Field::Category => true,
+            Field::Effect => !term.glob.matches(Effect::Destroy.as_str()),
+            Field::Source | Field::Scope | Field::Tenant | Field::Subject => false,
+        };
+        self.ruling != Ruling::Allow && self.terms.iter().any(is_narrow)
+    }
+}
+
+/// Places of entries under the text that they need.
+type Index = HashMap<Box<str>, Vec<usize>>;
+
+/// Every entry stands in one place: under an exact value if it has one, else under a plain end
+/// of its glob over the name, else in the rest.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Book {
+    entries: Vec<Entry>,
+    exact: [Index; Field::OF_TOOL.len()],
+    /// By length, so that a name is looked up once for each length there is.
+    prefixes: BTreeMap<usize, Index>,
+    suffixes: BTreeMap<usize, Index>,
+    rest: Vec<usize>,
+    /// By the place of an entry, what its names mean for addresses under any spelling.
+    named: Vec<Box<[Named]>>,
+}
+
+impl Book {
+    pub(super) fn new(entries: Vec<Entry>) -> Self {
+        let mut book = Self::default();
+        for (place, entry) in entries.iter().enumerate() {
+            book.home(&entry.terms).push(place);
+        }
+        let names = |entry: &Entry| {
+            let terms = entry.terms.iter().filter(|term| term.field == Field::Name);
+            terms.map(|term| Named::new(&term.glob.written())).collect()
+        };
+        book.named = entries.iter().map(names).collect();
+        book.entries = entries;
+        book
+    }
+
+    pub(super) fn singles_out(&self) -> bool {
+        self.entries.iter().any(Entry::singles_out)
+    }
+
+    /// How far they let a resource be asked for that no list names.
+    pub(super) fn leave(&self, caller: &Caller, unlisted: &Unlisted<'_>) -> Leave {
+        let entries = self.entries.iter().zip(&self.named);
+        unlisted_resource::of(entries.map(|(entry, named)| (entry, &**named)), caller, unlisted)
+    }
+
+    fn home(&mut self, terms: &[Term]) -> &mut Vec<usize> {
+        for (field, index) in Field::OF_TOOL.iter().zip(&mut self.exact) {
+            for term in terms.iter().filter(|term| term.field == *field) {
+                if let Glob::Exact(exact) = &term.glob {
+                    return index.entry(exact.clone()).or_default();
+                }
+            }
+        }
+        let ends = terms.iter().find_map(|term| match &term.glob {
+            Glob::Wild { prefix, suffix, .. } if term.field == Field::Name => {
+                Some((prefix, suffix))
+            }
+            Glob::Wild { .. } | Glob::Exact(_) => None,
+        });
+        let (ends, end) = match ends {
+            Some((prefix, _)) if !prefix.is_empty() => (&mut self.prefixes, prefix),
+            Some((_, suffix)) if !suffix.is_empty() => (&mut self.suffixes, suffix),
+            Some(_) | None => return &mut self.rest,
+        };
+        ends.entry(end.len()).or_default().entry(end.clone()).or_default()
+    }
+
+    /// Shows every entry that matches, until told to stop. Their order means nothing, and an
+    /// entry may come twice where a tool has a tag twice.
+    pub(super) fn matching<'a, B>(
+        &'a self,
+        caller: &Caller,
+        tool: &ToolSpec,
+        mut visit: impl FnMut(&'a Entry) -> ControlFlow<B>,
+    ) -> Option<B> {
+        let mut try_all = |places: &[usize]| {
+            let mut entries = places.iter().filter_map(|place| self.entries.get(*place));
+            entries.find_map(|entry| {
+                let matches = entry.terms.iter().all(|term| term.matches(caller, tool));
+                if matches { visit(entry).break_value() } else { None }
+            })
+        };
+        let name = tool.name.as_str();
+        let starts =
+            self.prefixes.iter().filter_map(|(length, index)| index.get(name.get(..*length)?));
+        let ends = self
+            .suffixes
+            .iter()
+            .filter_map(|(length, index)| index.get(name.get(name.len().checked_sub(*length)?..)?));
+        let found = starts.chain(ends).chain([&self.rest]).find_map(|places| try_all(places));
+        if found.is_some() {
+            return found;
+        }
+        let mut found = None;
+        for (field, index) in Field::OF_TOOL.iter().zip(&self.exact) {
+            let stopped = !index.is_empty()
+                && field.any(caller, tool, |value| {
+                    found = index.get(value).and_then(|places| try_all(places));
+                    found.is_some()
+                });
+            if stopped {
+                break;
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,66 @@
+//! Where a string ends whose closing quote never comes.
+
+use super::lookahead::Place;
+use super::string_end::{Closing, Opening, Seen, Span};
+use super::value::Parser;
+
+impl Parser<'_> {
+    /// The string without a closing quote: brackets at the end of the text still close containers.
+    pub(super) fn unclosed(&self, opening: Opening, seen: Seen) -> Span {
+        let end = self.cursor.text.len();
+        if let Some(quote) = seen.unpaired
+            && opening.place != Place::Key
+        {
+            return Span { content_end: quote, resume: quote, closing: Closing::Lost };
+        }
+        match opening.place {
+            Place::Top => Self::missing(end),
+            Place::Key => Self::missing(seen.colon.unwrap_or(end)),
+            Place::Member | Place::Item => {
+                let content_end = self.closers_before(end, opening.content);
+                let comma =
+                    (content_end < end && seen.inner_quotes == 0 && opening.place == Place::Member)
+                        .then(|| self.comma_before_bare_member(opening.content, content_end))
+                        .flatten();
+                Self::missing(comma.unwrap_or(content_end))
+            }
+        }
+    }
+
+    /// The place before the closing brackets, and a code fence behind them, that end the text.
+    fn closers_before(&self, end: usize, floor: usize) -> usize {
+        let mut content_end = end;
+        let mut at = end;
+        let mut frames = self.frames.iter();
+        while let Some((solid, character)) = self.cursor.solid_before(at, floor) {
+            let is_closer = match character {
+                '`' => content_end == end,
+                _ => frames.any(|frame| frame.closer() == character),
+            };
+            if !is_closer {
+                break;
+            }
+            at = solid;
+            if character != '`' {
+                content_end = solid;
+            }
+        }
+        match self.cursor.solid_before(content_end, floor) {
+            Some((solid, _)) if content_end < end => self.cursor.after(solid),
+            _ => content_end,
+        }
+    }
+
+    /// The first comma that a bare key and its colon follow.
+    fn comma_before_bare_member(&self, from: usize, to: usize) -> Option<usize> {
+        let mut at = from;
+        while at < to {
+            let character = self.cursor.char(at)?;
+            if character == ',' && self.key_begins(self.cursor.skip_space(at + 1)) {
+                return Some(at);
+            }
+            at += character.len_utf8();
+        }
+        None
+    }
+}

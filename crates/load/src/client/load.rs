@@ -1,0 +1,94 @@
+//! Many clients, each with one call on its way.
+
+use std::time::{Duration, Instant};
+
+use tokio::task::JoinSet;
+
+use super::session::{Ask, Era, Session, Target};
+use crate::program::Program;
+use crate::{Fault, Figures};
+
+/// How hard a server is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Load {
+    pub sessions: usize,
+    pub lasts: Duration,
+    pub era: Era,
+}
+
+/// In how many turns each way is measured: a shared machine is faster and slower for seconds, and
+/// what it is in one turn should meet all ways alike.
+const TURNS: u32 = 9;
+
+/// How much is measured of each way.
+#[derive(Debug, Clone)]
+pub struct Much {
+    /// All rounds of one way at one number of sessions together.
+    pub lasts: Duration,
+    pub rounds: u32,
+    pub sessions: Vec<usize>,
+}
+
+impl Much {
+    pub fn of(lasts: Duration) -> Self {
+        Self { lasts, rounds: TURNS, sessions: vec![1, 16, 64] }
+    }
+
+    pub(crate) fn load(&self, sessions: usize, era: Era) -> Load {
+        Load { sessions, lasts: self.lasts / self.rounds.max(1), era }
+    }
+}
+
+/// Asks without pauses. What a client does before its first call is not measured.
+pub async fn run(
+    target: &Target,
+    ask: &Ask,
+    load: Load,
+    measured: &Program,
+) -> Result<Figures, Fault> {
+    let mut sessions = Vec::new();
+    for _ in 0..load.sessions {
+        let mut session = Session::open(target, load.era).await?;
+        session.call(ask).await?;
+        sessions.push(session);
+    }
+    let before = measured.worked();
+    let begun = Instant::now();
+    let until = begun + load.lasts;
+    let mut clients = JoinSet::new();
+    for session in sessions {
+        clients.spawn(calls(session, ask.clone(), until));
+    }
+    let (mut figures, mut sessions) = (Figures::default(), Vec::new());
+    while let Some(ended) = clients.join_next().await {
+        let (called, session) = ended?;
+        figures.add(called);
+        sessions.extend(session);
+    }
+    let worked = measured.worked().saturating_sub(before);
+    figures.add(Figures::new(Vec::new(), begun.elapsed()).with_cost(worked, measured.rss()));
+    // Those of a turn should not stand in the way of the next ones.
+    for session in sessions {
+        session.end().await?;
+    }
+    Ok(figures)
+}
+
+/// With the session, if it can still be used.
+async fn calls(mut session: Session, ask: Ask, until: Instant) -> (Figures, Option<Session>) {
+    let mut times = Vec::new();
+    let mut begun = Instant::now();
+    while begun < until {
+        let called = session.call(&ask).await;
+        let now = Instant::now();
+        if let Err(error) = called {
+            // What a connection is after an error, nobody knows.
+            let mut figures = Figures::new(times, Duration::ZERO);
+            figures.fail(&error);
+            return (figures, None);
+        }
+        times.push(now - begun);
+        begun = now;
+    }
+    (Figures::new(times, Duration::ZERO), Some(session))
+}

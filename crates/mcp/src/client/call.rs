@@ -1,0 +1,124 @@
+//! One call of a tool, or one read, over one connection: sends it, answers what the server asks,
+//! reads the end.
+
+pub(crate) mod params;
+pub(crate) mod questions;
+pub(crate) mod reply;
+pub(crate) mod task;
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+use toolcrib_core::{Arguments, CallContext, ToolSpec};
+
+use super::connection::{Connection, Waits};
+use super::fault::{Fault, Phase};
+use super::settings::Timeouts;
+use crate::client::inflight::asking_habits::Subject;
+use crate::protocol::methods;
+use params::Params;
+use questions::answer_all;
+use reply::Reply;
+
+/// Rounds of questions that one call may take.
+const MOST_ROUNDS: usize = 10;
+
+/// What is asked of a server: a method and its parameters.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    pub(crate) method: Cow<'static, str>,
+    pub(crate) params: Params,
+    /// It is a call that its server runs as a task alone.
+    pub(crate) as_task: bool,
+    /// It may be made again.
+    pub(crate) is_harmless: bool,
+}
+
+impl Asked {
+    /// `spec`: of the tool.
+    pub(crate) fn tool(
+        (name, spec): (&str, &ToolSpec),
+        arguments: Arguments,
+        as_task: bool,
+    ) -> Self {
+        let params = Params::call(name, arguments);
+        let is_harmless = spec.harmless_to_repeat() && !as_task;
+        Self { method: "tools/call".into(), params, as_task, is_harmless }
+    }
+}
+
+/// Runs a call and gives what it was answered with in the end. `subject`: what it is about, where
+/// questions do not say whose they are.
+pub(crate) async fn run(
+    connection: &Connection,
+    (asked, subject): (&Asked, Option<&Subject>),
+    context: &CallContext,
+    timeouts: Timeouts,
+) -> Result<Reply, Fault> {
+    if asked.as_task && task::are_there(&connection.facts) {
+        // Rare, and larger than the way of most.
+        return Box::pin(task::run(connection, asked, context, timeouts)).await;
+    }
+    let waits = Waits { subject: subject.cloned(), ..Waits::of_call(timeouts) };
+    let (_, last, _) = waits.until;
+    let is_last = !connection.facts.is_modern;
+    // What was answered in the rounds before.
+    let mut answered = Map::new();
+    for round in 0..MOST_ROUNDS {
+        // Most calls have one round, and need no copy.
+        let mut params = Cow::Borrowed(&asked.params);
+        if !answered.is_empty() {
+            params.to_mut().extend(answered.clone());
+        }
+        let reply = connection.request(&asked.method, &params, Some(context), &waits).await;
+        let reply = reply.map_err(|fault| fault.after(round))?;
+        let Reply::Fields(mut result) = reply else { return Ok(reply) };
+        match result.get("resultType").and_then(Value::as_str) {
+            None | Some("complete") => return Ok(Reply::Fields(result)),
+            Some("input_required") if !is_last => {}
+            Some(_) if !methods::is_defined(&asked.method) => return Ok(Reply::Fields(result)),
+            Some(_) => return Err(Fault::Unreadable("it is of a kind that nobody asked for")),
+        }
+        let requests = questions(&mut result)?;
+        let state = result.remove("requestState");
+        result.shift_remove("resultType");
+        if requests.is_empty() {
+            if state.is_none() {
+                return Err(Fault::Unreadable("it asks for input and not for which"));
+            }
+            // Nothing to answer: the server only wants to be asked again, and not at once.
+            let pause = std::time::Duration::from_millis(50 << round.min(4));
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = context.cancelled() => return Err(Fault::Cancelled),
+            }
+        }
+        let answers = tokio::time::timeout_at(last, answer_all(requests, result, context)).await;
+        let answers =
+            answers.map_err(|_| Fault::TooLong(Phase::LongestCall, timeouts.longest_call))?;
+        let answers = answers.map_err(|refusal| Fault::Refused {
+            code: refusal.code,
+            message: format!("it needs an answer before it can go on, and {}", refusal.message),
+            data: None,
+        })?;
+        if context.is_cancelled() {
+            return Err(Fault::Cancelled);
+        }
+        let answers = (!answers.is_empty()).then_some(Value::Object(answers));
+        let told = [("inputResponses", answers), ("requestState", state)].into_iter();
+        answered = told.filter_map(|(key, value)| Some((key.to_owned(), value?))).collect();
+    }
+    Err(Fault::Refused {
+        code: -1,
+        message: format!("it asked for input {MOST_ROUNDS} times and was still not content"),
+        data: None,
+    })
+}
+
+fn questions(result: &mut Map<String, Value>) -> Result<Map<String, Value>, Fault> {
+    match result.remove("inputRequests") {
+        Some(Value::Object(requests)) => Ok(requests),
+        Some(_) => Err(Fault::Unreadable("its questions are no object")),
+        None => Ok(Map::new()),
+    }
+}

@@ -1,0 +1,108 @@
+//! The result of a call as the protocol has it, made into content.
+
+use serde_json::{Map, Value};
+use toolcrib_core::{Content, ErrorKind, Part, ToolError, ToolOutcome};
+
+use crate::client::fault::Fault;
+use crate::protocol::content::part;
+use crate::protocol::strict_object::empty_as_objects;
+use crate::protocol::text::cut;
+
+/// Parts of one result.
+const MOST_PARTS: usize = 10_000;
+
+/// What a request was answered with.
+#[derive(Debug)]
+pub(crate) enum Reply {
+    /// The fields of the result as they came.
+    Fields(Map<String, Value>),
+    /// The result of a call in the shape that most have, of which no tree was made.
+    Usual(Usual),
+}
+
+#[derive(Debug)]
+pub(crate) struct Usual {
+    pub(crate) parts: Vec<Part>,
+    pub(crate) structured: Option<Value>,
+    pub(crate) failed: bool,
+}
+
+impl Reply {
+    /// Whether it is a call's, and says that the tool failed.
+    pub(crate) fn is_failure(&self) -> bool {
+        match self {
+            Self::Fields(result) => result.get("isError") == Some(&Value::Bool(true)),
+            Self::Usual(usual) => usual.failed,
+        }
+    }
+
+    /// Of a request that is no call.
+    pub(crate) fn fields(self) -> Result<Map<String, Value>, Fault> {
+        match self {
+            Self::Fields(result) => Ok(result),
+            Self::Usual(_) => Err(Fault::Unreadable("it is the result of a call")),
+        }
+    }
+
+    /// The end of a call, or what is wrong with the answer.
+    pub(crate) fn outcome(self) -> Result<ToolOutcome, Fault> {
+        match self {
+            Self::Fields(result) => outcome(result),
+            Self::Usual(Usual { parts, structured, failed }) => {
+                Ok(ended(Content { parts, structured, ..Content::default() }, failed))
+            }
+        }
+    }
+}
+
+fn outcome(mut result: Map<String, Value>) -> Result<ToolOutcome, Fault> {
+    let (mut failed, mut structured, mut extra) = (false, None, Map::new());
+    // The first revisions demand content; a structured result alone is good enough.
+    let mut parts = Vec::new();
+    empty_as_objects(&mut result, &["_meta"]);
+    for (key, value) in result {
+        match (key.as_str(), value) {
+            ("isError", flag) => failed = flag == Value::Bool(true),
+            // Go writes an empty list so.
+            ("resultType", _) | ("content", Value::Null) => {}
+            ("content", Value::Array(blocks)) if blocks.len() <= MOST_PARTS => {
+                parts = blocks.into_iter().map(part).collect();
+            }
+            ("content", _) => {
+                return Err(Fault::Unreadable("its content is no list, or too long a one"));
+            }
+            ("structuredContent", value) => structured = Some(value),
+            (_, value) => _ = extra.insert(key, value),
+        }
+    }
+    Ok(ended(Content { parts, structured, extra, ..Content::default() }, failed))
+}
+
+fn ended(mut content: Content, failed: bool) -> ToolOutcome {
+    if let (true, Some(structured)) = (content.parts.is_empty(), &content.structured) {
+        content.parts.push(Part::text(structured.to_string()));
+    }
+    if !failed {
+        return ToolOutcome::Done(content);
+    }
+    let mut error = ToolError::new(ErrorKind::Tool, said(&content));
+    error.content = Some(Box::new(content));
+    ToolOutcome::Failed(error)
+}
+
+/// The texts of a failed result, for those who read no content.
+fn said(content: &Content) -> String {
+    let texts: Vec<_> = content
+        .parts
+        .iter()
+        .filter_map(|part| match part {
+            Part::Text { text, .. } => Some(text.as_str()),
+            Part::Image { .. } | Part::Audio { .. } | Part::File { .. } | Part::Link { .. } => None,
+        })
+        .collect();
+    match texts.join("\n").trim() {
+        "" => "the tool says that it failed, and not why; try other arguments or another tool"
+            .to_owned(),
+        said => cut(said, 4_000),
+    }
+}

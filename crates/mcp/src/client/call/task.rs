@@ -1,0 +1,219 @@
+//! A tool that its server runs as a task alone, as 2025-11-25 has it: the task is begun, watched
+//! until it ends or asks something, and its result fetched. Whoever calls the tool sees one call.
+
+use std::time::Duration;
+
+use rmcp::model::{ClientRequest, CustomRequest};
+use serde_json::{Map, Value, json};
+use tokio::runtime::Handle;
+use tokio::time::{Instant, sleep, timeout};
+use toolcrib_core::{CallContext, Progress};
+
+use super::Asked;
+use super::params::Params;
+use super::reply::Reply;
+use crate::client::connection::server_info::Facts;
+use crate::client::connection::{Connection, Waits};
+use crate::client::fault::{Fault, INVALID_PARAMS, METHOD_NOT_FOUND};
+use crate::client::settings::Timeouts;
+use crate::protocol::text::{clean, cut};
+
+/// How often a task is asked about whose server does not say how often it wants that.
+const USUAL: Duration = Duration::from_millis(500);
+/// Whatever it says: so that nobody is flooded, and an end is not missed for long.
+const BOUNDS: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(10));
+/// Longest text that a task says of itself, in characters.
+const LONGEST_REPORT: usize = 1_000;
+/// How long the server may take to hear that nobody wants the task any more.
+const LAST_WORD: Duration = Duration::from_secs(5);
+/// Under which a result names the task that it is of: nobody beyond us knows of it.
+const RELATED: &str = "io.modelcontextprotocol/related-task";
+
+/// Takes from a tool's definition that it runs as a task alone: through us it is called as any
+/// other, and a client that reads otherwise would not call it. Whether it was there.
+pub(crate) fn take_required(definition: &mut Map<String, Value>) -> bool {
+    let Some(Value::Object(execution)) = definition.get_mut("execution") else { return false };
+    let is_required = execution.get("taskSupport").and_then(Value::as_str) == Some("required");
+    if is_required {
+        execution.shift_remove("taskSupport");
+        if execution.is_empty() {
+            definition.shift_remove("execution");
+        }
+    }
+    is_required
+}
+
+/// Whether a request of ours only asks about a task.
+pub(crate) fn is_about(method: &str) -> bool {
+    matches!(method, "tasks/get" | "tasks/result")
+}
+
+/// Of which task something is that a server says, if it tells.
+pub(crate) fn named_in(params: &Value) -> Option<&str> {
+    params.get("_meta")?.get(RELATED)?.get("taskId")?.as_str()
+}
+
+/// Whether the server runs calls as tasks: what a tool says of them counts only then.
+pub(crate) fn are_there(facts: &Facts) -> bool {
+    let tasks = facts.said.capabilities.get("tasks");
+    let calls = tasks.and_then(|tasks| tasks.pointer("/requests/tools/call"));
+    calls.is_some() && !facts.is_modern
+}
+
+/// Begins the task of a call and gives what it ends with.
+pub(crate) async fn run(
+    connection: &Connection,
+    asked: &Asked,
+    context: &CallContext,
+    timeouts: Timeouts,
+) -> Result<Reply, Fault> {
+    let soon = Waits::of_call(timeouts);
+    let mut params = asked.params.clone();
+    let keep = u64::try_from(timeouts.longest_call.as_millis()).unwrap_or(u64::MAX);
+    params.extend(Map::from_iter([("task".to_owned(), json!({ "ttl": keep }))]));
+    let begun = connection.request(&asked.method, &params, Some(context), &soon).await?;
+    let Reply::Fields(mut begun) = begun else { return Ok(begun) };
+    // It may have run the call at once all the same.
+    let Some(Value::Object(task)) = begun.remove("task") else { return Ok(Reply::Fields(begun)) };
+    let id = Task::name(&task)?;
+    let mut unended = Unended { connection, id: Some(id.clone()) };
+    // What it asks between two looks is of this call, and of no other that runs.
+    let _followed = connection.calls.follow(&id, context);
+    let task = Task::of(&task)?;
+    let ended = fetch(connection, task, context, soon).await;
+    if matches!(ended, Ok(_) | Err(Fault::Refused { .. })) {
+        unended.id = None;
+    }
+    ended
+}
+
+/// Waits for the end of a task and fetches what came of it.
+async fn fetch(
+    connection: &Connection,
+    mut task: Task,
+    context: &CallContext,
+    soon: Waits,
+) -> Result<Reply, Fault> {
+    let named = Params::from(Map::from_iter([("taskId".to_owned(), json!(task.id))]));
+    let (last, until, whole) = soon.until;
+    let mut heard = None;
+    let mut reports = 0.0;
+    while task.status == Status::Working {
+        if task.said.is_some() && task.said != heard {
+            heard.clone_from(&task.said);
+            reports += 1.0;
+            context.progress(Progress { done: reports, total: None, message: task.said });
+        }
+        tokio::select! {
+            () = sleep(task.pause) => {}
+            () = context.cancelled() => return Err(Fault::Cancelled),
+        }
+        if Instant::now() >= until {
+            return Err(Fault::TooLong(last, whole));
+        }
+        let asked = connection.request("tasks/get", &named, Some(context), &soon).await;
+        let asked = asked.map_err(|fault| since_begun(fault, |_| true))?;
+        task = Task::of(&asked.fields()?)?;
+    }
+    if task.status == Status::Cancelled {
+        // It may go on all the same, and nobody tells how far it came.
+        let said = task.said.map(|said| format!(": {said}")).unwrap_or_default();
+        return Err(Fault::broken(format!("it cancelled the task of the call{said}")));
+    }
+    // What a task asks it asks by now, and goes on after; it may be long silent until it ends.
+    let long = Waits { idle: (last, whole), until: soon.until, subject: None };
+    let waits = if task.status == Status::Asking { long } else { soon };
+    let result = connection.request("tasks/result", &named, Some(context), &waits).await;
+    // Other codes are those that the call itself was answered with.
+    let is_about_task = |code| matches!(code, INVALID_PARAMS | METHOD_NOT_FOUND);
+    let mut result = result.map_err(|fault| since_begun(fault, is_about_task))?.fields()?;
+    if let Some(Value::Object(meta)) = result.get_mut("_meta") {
+        meta.shift_remove(RELATED);
+        if meta.is_empty() {
+            result.shift_remove("_meta");
+        }
+    }
+    Ok(Reply::Fields(result))
+}
+
+/// What is wrong with a request about a task: whether or not it left, the call did, and nothing of
+/// it may be taken for unsent or refused. `is_about_task`: a refusal with this code tells nothing of
+/// the call.
+fn since_begun(fault: Fault, is_about_task: impl Fn(i32) -> bool) -> Fault {
+    match fault {
+        Fault::Unreachable { .. } | Fault::Http { .. } | Fault::Unauthorized { .. } => {
+            Fault::broken(format!("while the task of the call ran, {}", fault.words()))
+        }
+        Fault::Withdrawn | Fault::Busy(_) => Fault::Cancelled,
+        Fault::Refused { code, .. } if is_about_task(code) => {
+            Fault::Unreadable("it does not say how the task of the call is doing")
+        }
+        Fault::Broken { .. }
+        | Fault::TooLong(..)
+        | Fault::Cancelled
+        | Fault::Moved
+        | Fault::Refused { .. }
+        | Fault::Unreadable(_) => fault,
+    }
+}
+
+/// What a server says of a task.
+struct Task {
+    id: String,
+    status: Status,
+    said: Option<String>,
+    /// How long it wants to be left alone.
+    pause: Duration,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Status {
+    Working,
+    Asking,
+    /// Well or not, as its result says.
+    Ended,
+    Cancelled,
+}
+
+impl Task {
+    fn name(fields: &Map<String, Value>) -> Result<String, Fault> {
+        let name = fields.get("taskId").and_then(Value::as_str);
+        name.map(str::to_owned).ok_or(Fault::Unreadable("its task has no name"))
+    }
+
+    fn of(fields: &Map<String, Value>) -> Result<Self, Fault> {
+        let text = |key: &str| fields.get(key).and_then(Value::as_str);
+        let id = Self::name(fields)?;
+        let status = match text("status") {
+            Some("working") => Status::Working,
+            Some("input_required") => Status::Asking,
+            Some("completed" | "failed") => Status::Ended,
+            Some("cancelled") => Status::Cancelled,
+            _ => return Err(Fault::Unreadable("nobody knows how its task is doing")),
+        };
+        let said = text("statusMessage").map(|said| cut(&clean(said), LONGEST_REPORT));
+        let pause = fields.get("pollInterval").and_then(Value::as_u64);
+        let pause = pause.map_or(USUAL, Duration::from_millis).clamp(BOUNDS.0, BOUNDS.1);
+        Ok(Self { id, status, said, pause })
+    }
+}
+
+/// A task that nobody has seen the end of. Dropped, it is given up, and the server is told so.
+struct Unended<'a> {
+    connection: &'a Connection,
+    /// `None`: there is nothing to give up.
+    id: Option<String>,
+}
+
+impl Drop for Unended<'_> {
+    fn drop(&mut self) {
+        let (Some(id), Ok(runtime)) = (self.id.take(), Handle::try_current()) else { return };
+        let peer = self.connection.peer.clone();
+        runtime.spawn(async move {
+            let request = CustomRequest::new("tasks/cancel", Some(json!({ "taskId": id })));
+            // Whether it was in time, nobody asks any more.
+            let _ =
+                timeout(LAST_WORD, peer.send_request(ClientRequest::CustomRequest(request))).await;
+        });
+    }
+}

@@ -1,0 +1,181 @@
+//! One HTTP request, repeated with a better token where the server asks for one.
+
+use bytes::{Bytes, BytesMut};
+use futures_util::stream::StreamExt as _;
+use http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use std::time::Duration;
+use tokio::time::timeout;
+use toolcrib_core::Secret;
+use toolcrib_egress::{EgressError, Kind, Streamed};
+use url::Url;
+
+use super::token_provider::{Cause, Refusal};
+use super::transport::Wire;
+
+/// Requests that are made for one: a refusal, a refreshed token, a wider scope.
+const MOST_TRIES: usize = 3;
+/// A server that wants more time than this to be left alone is left alone for this long.
+const LONGEST_WAIT: Duration = Duration::from_hours(24);
+
+/// Why an HTTP request has no answer that the protocol could read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum WireError {
+    #[error("it cannot be connected to")]
+    NotConnected(#[source] Cause),
+    #[error("the line broke")]
+    Broken(#[source] Cause),
+    #[error("HTTP {status}")]
+    Status { status: u16, retry_after: Option<Duration> },
+    #[error("authorization: {0}")]
+    Unauthorized(Cause),
+    #[error("it says nothing")]
+    Silent,
+    #[error("its answer is too large")]
+    TooLarge,
+    #[error("{0}")]
+    Unreadable(&'static str),
+}
+
+/// The head of an answer, and its body still on the line.
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Streamed,
+}
+
+impl Answer {
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    pub(super) fn is(&self, mime: &str) -> bool {
+        let found = self.headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+        found.get(..mime.len()).is_some_and(|start| start.eq_ignore_ascii_case(mime.as_bytes()))
+    }
+
+    /// The whole body, if it is not larger.
+    pub(super) async fn bytes(mut self, most: usize) -> Result<Bytes, WireError> {
+        let mut whole = Bytes::new();
+        while let Some(chunk) = self.body.next().await {
+            let chunk = chunk.map_err(broken)?;
+            if whole.len() + chunk.len() > most {
+                return Err(WireError::TooLarge);
+            }
+            // Most come in one piece, and need no copy.
+            whole = if whole.is_empty() { chunk } else { joined(whole, &chunk) };
+        }
+        Ok(whole)
+    }
+
+    pub(super) fn failure(&self) -> WireError {
+        let seconds = self.header(RETRY_AFTER.as_str()).and_then(|value| value.trim().parse().ok());
+        let retry_after = seconds.map(|seconds| Duration::from_secs(seconds).min(LONGEST_WAIT));
+        WireError::Status { status: self.status.as_u16(), retry_after }
+    }
+
+    /// Whether another token might help.
+    fn refusal(&self) -> Option<Refusal> {
+        let values = self.headers.get_all(WWW_AUTHENTICATE).iter();
+        let challenges: Vec<_> =
+            values.filter_map(|value| value.to_str().ok()).map(str::to_owned).collect();
+        let wants_scope = || challenges.iter().any(|value| value.contains("insufficient_scope"));
+        let refused = self.status == StatusCode::UNAUTHORIZED
+            || (self.status == StatusCode::FORBIDDEN && wants_scope());
+        refused.then(|| Refusal { status: self.status.as_u16(), challenges })
+    }
+}
+
+impl Wire {
+    pub(super) async fn exchange(
+        &self,
+        method: Method,
+        url: &str,
+        mut headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Answer, WireError> {
+        let mut token = match (&self.bearer, &self.authorize) {
+            (Some(bearer), _) => Some(bearer.clone()),
+            (None, Some(authorize)) => authorize.token().await.map_err(WireError::Unauthorized)?,
+            (None, None) => None,
+        };
+        let mut tries = 1;
+        loop {
+            if let Some(token) = &token {
+                headers.insert(AUTHORIZATION, bearer(token)?);
+            }
+            let authorize = self.authorize.as_ref().filter(|_| tries < MOST_TRIES);
+            let sent = match authorize {
+                Some(_) => headers.clone(),
+                // They are not needed again.
+                None => std::mem::take(&mut headers),
+            };
+            let answer = self.once(method.clone(), url, sent, body.clone()).await?;
+            let Some(refusal) = answer.refusal() else {
+                return Ok(answer);
+            };
+            let Some(authorize) = authorize else {
+                let cure = "it refuses our credentials: set `bearer`, a header, or `oauth`";
+                return Err(WireError::Unauthorized(cure.into()));
+            };
+            tries += 1;
+            let better = authorize.refused(token.as_ref(), refusal).await;
+            token = Some(better.map_err(WireError::Unauthorized)?);
+        }
+    }
+
+    async fn once(
+        &self,
+        method: Method,
+        url: &str,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Answer, WireError> {
+        let elsewhere;
+        let route = if url == self.home.url.as_str() {
+            &self.home.route
+        } else {
+            let url = Url::parse(url).map_err(|error| WireError::NotConnected(error.into()))?;
+            elsewhere = self.egress.route(&url).map_err(unsent)?;
+            &elsewhere
+        };
+        let sent = match self.patience {
+            Some(patience) => {
+                let sending = Box::pin(self.egress.exchange(route, method, headers, body));
+                timeout(patience, sending).await.map_err(|_| WireError::Silent)?
+            }
+            None => self.egress.exchange(route, method, headers, body).await,
+        };
+        let mut streamed = sent.map_err(|error| match error.kind {
+            _ if error.never_sent() => unsent(error),
+            Kind::Refused | Kind::NotConnected | Kind::Timeout(_) => unsent(error),
+            Kind::Broken | Kind::TooLarge => WireError::Broken(error.into()),
+        })?;
+        let headers = std::mem::take(&mut streamed.headers);
+        Ok(Answer { status: streamed.status, headers, body: streamed })
+    }
+}
+
+/// A whole that grows by doubling, since nobody else holds it.
+fn joined(whole: Bytes, chunk: &[u8]) -> Bytes {
+    let mut whole = BytesMut::from(whole);
+    whole.extend_from_slice(chunk);
+    whole.freeze()
+}
+
+pub(super) fn broken(error: EgressError) -> WireError {
+    WireError::Broken(error.into())
+}
+
+fn unsent(error: EgressError) -> WireError {
+    WireError::NotConnected(error.into())
+}
+
+fn bearer(token: &Secret) -> Result<HeaderValue, WireError> {
+    let value = HeaderValue::from_str(&format!("Bearer {}", token.expose()));
+    let mut value = value.map_err(|_| {
+        WireError::Unauthorized("the token holds characters that no header may hold".into())
+    })?;
+    value.set_sensitive(true);
+    Ok(value)
+}

@@ -1,0 +1,298 @@
+//! What is under way on one connection, and whose it is.
+//!
+//! Every message passes here on its way to and from the SDK. Answers to requests of ours are kept
+//! as they came, and the SDK hears only that there is one: its types would drop the fields that
+//! they do not know.
+
+pub(crate) mod asking_habits;
+mod dispatch;
+mod fast_result;
+mod logs;
+mod request;
+mod unclear_owner;
+mod unreadable_answers;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use foldhash::fast::RandomState;
+use rmcp::model::{
+    ClientJsonRpcMessage, ErrorData, GetExtensions, GetMeta, ProgressToken, RequestId,
+    ServerJsonRpcMessage,
+};
+use serde_json::{Map, Value};
+use tokio::sync::{broadcast, watch};
+use tokio_util::sync::CancellationToken;
+use toolcrib_core::CallContext;
+
+use super::settings::ServerBounds;
+use crate::client::source::list;
+use asking_habits::Askers;
+pub(crate) use dispatch::level;
+pub(crate) use fast_result::Ended;
+#[cfg(feature = "fuzz")]
+pub(crate) use fast_result::means_the_same;
+pub(crate) use logs::Lines;
+use logs::Served;
+pub(crate) use request::{Answering, End, NO_PROTOCOL, Slot};
+pub(crate) use unclear_owner::Doubt;
+use unclear_owner::Doubts;
+use unreadable_answers::Suspects;
+
+/// Questions of one server that may wait for an answer at the same time.
+const MOST_QUESTIONS: usize = 32;
+
+/// The requests under way on one connection.
+pub(crate) struct Calls {
+    table: Mutex<Table>,
+    pub(crate) news: Arc<News>,
+    pub(crate) bounds: ServerBounds,
+    /// What the server said of itself, as it came, or why that does not fit.
+    greeting: Mutex<Option<Result<Map<String, Value>, String>>>,
+    pub(crate) askers: Arc<Askers>,
+    doubts: Doubts,
+    /// Questions that wait for an answer of ours.
+    asking: AtomicUsize,
+    pub(crate) served: Served,
+    /// Cancelled when nothing more is heard of what is said: what came before may still come in.
+    pub(crate) deaf: CancellationToken,
+    /// Cancelled when nothing more will come in.
+    pub(crate) closed: CancellationToken,
+}
+
+#[derive(Default)]
+struct Table {
+    by_id: HashMap<RequestId, Arc<Slot>, RandomState>,
+    by_token: HashMap<ProgressToken, Arc<Slot>, RandomState>,
+    /// Requests of the SDK itself (handshake, subscription), whose answers it reads.
+    of_the_sdk: HashSet<RequestId, RandomState>,
+    /// The last request that went through it.
+    newest: Option<RequestId>,
+    /// Answers that nobody could read, nor tell whose they are.
+    suspects: Suspects,
+    questions: HashMap<RequestId, Asked>,
+    /// Calls that their server runs as tasks, by the names of these.
+    tasks: HashMap<String, Arc<Slot>>,
+}
+
+/// A question of the server, and the call that it belongs to.
+pub(crate) struct Asked {
+    pub(crate) method: String,
+    pub(crate) params: Value,
+    pub(crate) of: Whose,
+}
+
+/// Whose a question is.
+pub(crate) enum Whose {
+    Call(Arc<Slot>, Answering),
+    /// It came while no call ran.
+    Nobody,
+    Unclear(Doubt),
+}
+
+/// For as long as this lives, a question of a connection waits for its answer.
+pub(crate) struct Asking(Arc<Calls>);
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        self.0.asking.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// What a server tells that belongs to no request.
+pub(crate) struct News {
+    /// Counts how often it said that its tools have changed.
+    pub(crate) tools: watch::Sender<u64>,
+    /// The same of its prompts and resources.
+    pub(crate) library: watch::Sender<u64>,
+    /// By the method of a list, how often the server said that it changed; what we suspect ourselves
+    /// is not counted.
+    announced: Mutex<HashMap<&'static str, u64>>,
+    /// The parameters of each `notifications/resources/updated`.
+    pub(crate) updates: broadcast::Sender<Arc<Map<String, Value>>>,
+    lines: Lines,
+}
+
+/// Updates that whoever follows a resource may lag behind.
+const BACKLOG: usize = 256;
+
+impl Default for News {
+    fn default() -> Self {
+        let (tools, library) = (watch::Sender::new(0), watch::Sender::new(0));
+        let (announced, updates) = (Mutex::default(), broadcast::Sender::new(BACKLOG));
+        Self { tools, library, announced, updates, lines: Lines::default() }
+    }
+}
+
+impl News {
+    pub(crate) fn with(lines: Lines) -> Self {
+        Self { lines, ..Self::default() }
+    }
+
+    /// The place of lines that belong to no call.
+    pub(crate) fn lines(&self) -> Lines {
+        self.lines.clone()
+    }
+
+    /// How often the server said that this list changed.
+    pub(crate) fn announced(&self, list: list::Kind) -> u64 {
+        let announced = self.announced.lock().unwrap_or_else(PoisonError::into_inner);
+        announced.get(list.method).copied().unwrap_or_default()
+    }
+
+    fn announce(&self, list: list::Kind) {
+        let mut announced = self.announced.lock().unwrap_or_else(PoisonError::into_inner);
+        *announced.entry(list.method).or_default() += 1;
+    }
+}
+
+impl Calls {
+    pub(crate) fn new(news: &Arc<News>, bounds: ServerBounds, askers: &Arc<Askers>) -> Arc<Self> {
+        Arc::new(Self {
+            table: Mutex::default(),
+            news: Arc::clone(news),
+            bounds,
+            greeting: Mutex::default(),
+            askers: Arc::clone(askers),
+            doubts: Doubts::default(),
+            asking: AtomicUsize::new(0),
+            served: Served::default(),
+            deaf: CancellationToken::new(),
+            closed: CancellationToken::new(),
+        })
+    }
+
+    fn greeted(&self, said: Map<String, Value>) {
+        *self.greeting.lock().unwrap_or_else(PoisonError::into_inner) = Some(Ok(said));
+    }
+
+    /// What the server said of itself does not fit: nobody can go on with it.
+    fn misfit(&self, id: RequestId, why: String) -> ServerJsonRpcMessage {
+        *self.greeting.lock().unwrap_or_else(PoisonError::into_inner) = Some(Err(why));
+        let error = ErrorData::internal_error("its answer is none of the protocol", None);
+        ServerJsonRpcMessage::error(error, Some(id))
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        // Every change of the table is whole before anything can panic.
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A message is about to be written: from here on its request counts as sent, and what comes
+    /// back for it finds its owner.
+    pub(crate) fn sending(&self, message: &ClientJsonRpcMessage) -> Option<Arc<Slot>> {
+        let ClientJsonRpcMessage::Request(request) = message else {
+            return None;
+        };
+        let mut table = self.table();
+        table.newest = Some(request.id.clone());
+        let Some(slot) = request.request.extensions().get::<Arc<Slot>>().cloned() else {
+            table.of_the_sdk.insert(request.id.clone());
+            return None;
+        };
+        let token = request.request.get_meta().get_progress_token();
+        table.sends(request.id.clone(), token, &slot);
+        Some(slot)
+    }
+
+    /// The same of a request that goes around the SDK, whose id is its progress token as well.
+    pub(crate) fn sends(&self, id: RequestId, slot: &Arc<Slot>) {
+        let token = ProgressToken(id.clone());
+        self.table().sends(id, Some(token), slot);
+    }
+
+    /// Nobody waits for this request any more.
+    pub(crate) fn forget(&self, slot: &Slot) {
+        if let Some((id, token)) = slot.close() {
+            let mut table = self.table();
+            table.by_id.remove(&id);
+            table.suspects.forget(&id);
+            token.map(|token| table.by_token.remove(&token));
+        }
+        self.tell_doubts();
+    }
+
+    /// Whether the server waits for an answer of ours.
+    pub(crate) fn is_asking(&self) -> bool {
+        self.asking.load(Ordering::Acquire) > 0
+    }
+
+    /// A question waits for its answer while the guard lives.
+    pub(crate) fn asks(self: &Arc<Self>) -> Asking {
+        self.asking.fetch_add(1, Ordering::AcqRel);
+        Asking(Arc::clone(self))
+    }
+
+    /// For as long as this lives, what the server asks about a task is of this call.
+    pub(crate) fn follow(self: &Arc<Self>, task: &str, of: &CallContext) -> impl Drop + use<> {
+        let slot = Arc::new(Slot::new(Some(of.clone())));
+        self.table().tasks.insert(task.to_owned(), Arc::clone(&slot));
+        Followed { calls: Arc::clone(self), task: task.to_owned(), slot }
+    }
+
+    /// What the server said of itself in the handshake, once; `Err`: what does not fit.
+    pub(crate) fn greeting(&self) -> Option<Result<Map<String, Value>, String>> {
+        self.greeting.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// The question under this id, once.
+    pub(crate) fn question(&self, id: &RequestId) -> Option<Asked> {
+        self.table().questions.remove(id)
+    }
+}
+
+struct Followed {
+    calls: Arc<Calls>,
+    task: String,
+    slot: Arc<Slot>,
+}
+
+impl Drop for Followed {
+    fn drop(&mut self) {
+        let mut table = self.calls.table();
+        // Unless the server gave another one the same name.
+        if table.tasks.get(&self.task).is_some_and(|slot| Arc::ptr_eq(slot, &self.slot)) {
+            table.tasks.remove(&self.task);
+        }
+        drop(table);
+        self.calls.forget(&self.slot);
+    }
+}
+
+impl Table {
+    fn sends(&mut self, id: RequestId, token: Option<ProgressToken>, slot: &Arc<Slot>) {
+        if slot.sent_as(id.clone(), token.clone()) {
+            self.by_id.insert(id, Arc::clone(slot));
+            token.map(|token| self.by_token.insert(token, Arc::clone(slot)));
+        }
+    }
+
+    /// The call that a word which names none belongs to: the one whose answer stream it came on, or
+    /// the only one there is. With several it is nobody's, rather than the wrong caller's.
+    fn owner(&self, stream: Option<&Arc<Slot>>) -> Option<Arc<Slot>> {
+        if let Some(slot) = stream {
+            return slot.context().is_some().then(|| Arc::clone(slot));
+        }
+        let mut calls = self.calls();
+        let first = calls.next()?;
+        calls.next().is_none().then(|| Arc::clone(first))
+    }
+
+    /// The same of what says of which task it is.
+    fn owner_of(&self, task: Option<&str>, stream: Option<&Arc<Slot>>) -> Option<Arc<Slot>> {
+        match (task, stream) {
+            (Some(task), None) => self.tasks.get(task).cloned(),
+            // On the answer stream of one call nobody speaks for another.
+            (_, stream) => self.owner(stream),
+        }
+    }
+
+    /// Those that run. A task is one, and each look at it is none.
+    fn calls(&self) -> impl Iterator<Item = &Arc<Slot>> {
+        let requests = self.by_id.values();
+        requests
+            .filter(|slot| slot.context().is_some() && !slot.is_look())
+            .chain(self.tasks.values())
+    }
+}

@@ -1,0 +1,173 @@
+//! The tokens of one caller: which to send, and what to do when it is refused.
+
+use std::sync::{Arc, Mutex};
+
+use tokio::time::Instant;
+use toolcrib_core::{CallContext, Secret};
+use uuid::Uuid;
+
+use super::caller_tokens::{Shared, locked};
+use super::discovery;
+use super::error::{OAuthError, Place};
+use super::grant::{Grant, Owner};
+use super::{renewal, token_endpoint};
+use crate::client::http::token_provider::Refusal;
+use crate::client::oauth::login::prompt::People;
+use crate::client::oauth::renewal::single_flight::{Flight, Outcome};
+
+/// Cheap to clone; clones share renewals.
+#[derive(Clone)]
+pub(crate) struct Authorizer {
+    pub(super) shared: Arc<Shared>,
+    pub(super) slot: Arc<Slot>,
+}
+
+/// What belongs to one caller.
+pub(super) struct Slot {
+    pub(super) owner: Owner,
+    pub(super) people: People,
+    cached: Mutex<Option<Arc<Grant>>>,
+    flight: Flight,
+    /// The last token that was asked for anew, and when: if that is refused too, asking again
+    /// would go on for ever.
+    pub(super) newest: Mutex<Option<(Secret, Instant)>>,
+}
+
+/// While it lives, the host behind its call may be asked, by whoever asks for tokens of the same
+/// caller.
+pub(crate) struct Attendance {
+    slot: Arc<Slot>,
+    number: Uuid,
+}
+
+impl Drop for Attendance {
+    fn drop(&mut self) {
+        self.slot.people.leave(self.number);
+    }
+}
+
+impl Slot {
+    pub(super) fn new(owner: Owner) -> Self {
+        Self {
+            owner,
+            people: People::default(),
+            cached: Mutex::default(),
+            flight: Flight::default(),
+            newest: Mutex::default(),
+        }
+    }
+}
+
+impl Authorizer {
+    pub(super) fn new(shared: Arc<Shared>, slot: Arc<Slot>) -> Self {
+        Self { shared, slot }
+    }
+
+    /// The token to send now, renewed if it is about to end; `None`: there is none, and the
+    /// refusal of the server will say how to get one.
+    pub(crate) async fn token(&self) -> Result<Option<Secret>, OAuthError> {
+        let Some(grant) = self.current()? else { return Ok(None) };
+        if !grant.is_due() {
+            return Ok(Some(grant.access.clone()));
+        }
+        let still_good = || (!grant.is_over()).then(|| grant.access.clone());
+        if grant.refresh.is_none() {
+            return Ok(still_good());
+        }
+        let stale = grant.access.clone();
+        let this = self.clone();
+        let refresh = || async move { this.refresh(&stale).await };
+        let (renewed, _) = self.slot.flight.join(refresh).await;
+        match renewed {
+            Ok(token) => Ok(Some(token)),
+            Err(error) if error.passes() => still_good().map(Some).ok_or(error),
+            // It cannot be renewed at all: the server will say how to get another.
+            Err(_) => Ok(still_good()),
+        }
+    }
+
+    /// The server refused a request that carried `sent`: the token for one more try.
+    pub(crate) async fn refused(
+        &self,
+        sent: Option<&Secret>,
+        refusal: &Refusal,
+    ) -> Result<Secret, OAuthError> {
+        loop {
+            let this = self.clone();
+            let (old, why) = (sent.cloned(), refusal.clone());
+            let renew = || async move { renewal::renew(&this, old.as_ref(), &why).await };
+            let (outcome, own) = self.slot.flight.join(renew).await;
+            // Somebody else's renewal may have been for another reason than ours.
+            if own || outcome.as_ref().map_or(true, |token| Some(token) != sent) {
+                return outcome;
+            }
+        }
+    }
+
+    /// While the guard lives, the host behind this call may be asked to open an address.
+    pub(crate) fn attended_by(&self, context: &CallContext) -> Attendance {
+        let number = self.slot.people.come(context);
+        Attendance { slot: Arc::clone(&self.slot), number }
+    }
+
+    /// The tokens as we know them, else as the file has them: a person may have logged in beside
+    /// us.
+    fn current(&self) -> Result<Option<Arc<Grant>>, OAuthError> {
+        if let Some(grant) = locked(&self.slot.cached).clone() {
+            return Ok(Some(grant));
+        }
+        self.read()
+    }
+
+    /// The tokens as the file has them.
+    pub(super) fn read(&self) -> Result<Option<Arc<Grant>>, OAuthError> {
+        let grant = self.shared.store.current(&self.slot.owner)?.map(Arc::new);
+        let secrets = grant.iter().flat_map(|grant| grant.secrets());
+        self.shared.wire.learn(secrets);
+        locked(&self.slot.cached).clone_from(&grant);
+        Ok(grant)
+    }
+
+    pub(super) fn take(&self, grant: Grant) -> Secret {
+        let token = grant.access.clone();
+        *locked(&self.slot.cached) = Some(Arc::new(grant));
+        token
+    }
+
+    async fn refresh(&self, stale: &Secret) -> Outcome {
+        let _alone = self.shared.store.alone(&self.slot.owner).await?;
+        let grant = self.read()?.ok_or(OAuthError::NeedsLogin)?;
+        if grant.access != *stale && !grant.is_due() {
+            return Ok(grant.access.clone());
+        }
+        let issuer = discovery::issuer(&self.shared.wire, &grant.issuer).await?;
+        let issuer = issuer.ok_or_else(|| {
+            Place::new("the server", self.shared.wire.server())
+                .wrong("its authorization server says nothing of itself any more")
+        })?;
+        self.redeem(&grant, &issuer).await
+    }
+
+    /// Uses the refresh token. Only a server that says it is dead makes us forget it.
+    pub(super) async fn redeem(
+        &self,
+        grant: &Grant,
+        issuer: &crate::client::oauth::discovery::metadata::IssuerMetadata,
+    ) -> Outcome {
+        match token_endpoint::refresh(&self.shared.wire, issuer, grant).await {
+            Ok(fresh) => {
+                // The old one is used up: a full disk must not lose the new one for this process.
+                let token = self.take(fresh.clone());
+                self.shared.keep(&fresh).await?;
+                Ok(token)
+            }
+            Err(error) => {
+                if token_endpoint::is_dead(&error) {
+                    self.shared.store.forget(grant)?;
+                    self.read()?;
+                }
+                Err(error)
+            }
+        }
+    }
+}

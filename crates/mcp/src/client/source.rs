@@ -1,0 +1,302 @@
+//! An MCP server as a source of tools.
+
+pub(crate) mod list;
+pub(crate) mod resources;
+pub(crate) mod status;
+mod tool;
+mod tool_specs;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
+use toolcrib_child::StderrTail;
+use toolcrib_core::{BoxFuture, Library, Source, SourceError, SourceId, Tool, Toolset};
+
+use super::fault::Fault;
+use super::settings::ServerSettings;
+use crate::client::connection::connector::Opener;
+use crate::client::upstream::pool::Pool;
+use resources::{Books, hints};
+use status::{Era, LeftOut, Status};
+use tool::Foreign;
+use tool_specs::Taken;
+
+/// A server that announces changes without a pause is asked this often and no more.
+const QUIET: Duration = Duration::from_millis(50);
+const LONGEST_UNREST: Duration = Duration::from_secs(1);
+/// Lines of standard error that a status shows.
+const STDERR_LINES: usize = 20;
+
+/// What a source takes from its surroundings.
+#[derive(Debug, Clone, Default)]
+pub struct Surroundings {
+    /// The host's environment; children get a short list of harmless variables of it.
+    pub environment: Vec<(String, String)>,
+}
+
+/// One MCP server. Nothing is started before the first `load` or call; dropped, it takes its
+/// children along.
+pub struct McpSource {
+    pool: Arc<Pool>,
+    listed: Mutex<Listed>,
+    /// Told when the server said that its tools changed, and they are the same.
+    announced: watch::Sender<()>,
+}
+
+/// The last good list.
+#[derive(Default)]
+struct Listed {
+    digest: Option<[u8; 32]>,
+    /// How many changes and ends had been told when it was asked for.
+    changes: u64,
+    ends: u64,
+    /// How often the server had said that it changed.
+    announced: u64,
+    has_tools: bool,
+    /// An empty list after an end was not believed once.
+    doubted: bool,
+    left_out: Vec<LeftOut>,
+    remarks: Vec<String>,
+}
+
+/// A list as it came.
+struct Fetched {
+    tools: Vec<Box<RawValue>>,
+    note: Option<String>,
+    instructions: String,
+    digest: [u8; 32],
+}
+
+impl McpSource {
+    /// `id`: the name of the source, for messages and for the origin of its tools.
+    pub fn new(id: &str, settings: ServerSettings, surroundings: Surroundings) -> Self {
+        let opener = Opener::new(settings, surroundings.environment);
+        let pool = Arc::new(Pool::new(SourceId::new(id), opener));
+        Self { pool, listed: Mutex::default(), announced: watch::Sender::new(()) }
+    }
+
+    fn listed(&self) -> MutexGuard<'_, Listed> {
+        self.listed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How it fares now.
+    pub fn status(&self) -> Status {
+        let mut all = self.pool.all();
+        let restarts = all.iter().map(|upstream| upstream.health().restarts).sum();
+        all.extend(self.pool.beside());
+        let live: Vec<_> = all.iter().filter_map(|upstream| upstream.current()).collect();
+        let (left_out, remarks) = {
+            let listed = self.listed();
+            (listed.left_out.clone(), listed.remarks.clone())
+        };
+        let health = self.pool.listing.health();
+        let stderr = health.stderr.as_ref().map(StderrTail::text).unwrap_or_default();
+        let lines: Vec<_> = stderr.lines().map(str::to_owned).collect();
+        let facts = &health.facts;
+        let known = !facts.revision.is_empty();
+        Status {
+            phase: health.phase,
+            server: facts.name.clone(),
+            version: facts.version.clone(),
+            revision: known.then(|| facts.revision.clone()),
+            era: known.then_some(if facts.is_modern { Era::Modern } else { Era::Legacy }),
+            pid: health.pid,
+            connections: live.len(),
+            in_flight: all.iter().map(|upstream| upstream.in_flight()).sum(),
+            restarts,
+            last_error: health.last_error.clone(),
+            stderr: lines.get(lines.len().saturating_sub(STDERR_LINES)..).unwrap_or(&[]).to_vec(),
+            left_out,
+            notes: self.pool.notes(),
+            remarks,
+        }
+    }
+
+    /// Stops every child and connection, and waits until they are gone. Calls fail from here on.
+    pub async fn stop(&self) {
+        self.pool.stop().await;
+    }
+
+    async fn fetch(&self) -> Result<Fetched, Fault> {
+        let within = self.pool.settings().timeouts.list;
+        let connection = self.pool.listing.connection(None).await?;
+        let tools = match list::all(&connection, list::TOOLS, within).await {
+            Err(fault) if fault.never_sent() => {
+                self.pool.listing.lose(&connection, &fault);
+                let connection = self.pool.listing.connection(None).await?;
+                list::all(&connection, list::TOOLS, within).await?
+            }
+            listed => listed?,
+        };
+        let list::List { entries: tools, besides, note } = tools;
+        self.pool.hint(list::TOOLS.method, hints(besides));
+        self.pool.listing.touch();
+        let instructions = connection.facts.instructions.clone();
+        let whole = serde_json::to_vec(&(&tools, &instructions)).unwrap_or_default();
+        Ok(Fetched { tools, note, instructions, digest: Sha256::digest(whole).into() })
+    }
+
+    async fn load_now(&self) -> Result<Toolset, SourceError> {
+        let ((changes, ends), announced) = (self.told(), self.announcements());
+        let id = &self.pool.id;
+        let fetched = self.fetch().await.map_err(|fault| {
+            self.pool.listing.health().tell(&fault);
+            fault.into_source_error(id.as_str())
+        })?;
+        self.believe(fetched.tools.is_empty(), ends)?;
+        let settings = self.pool.settings();
+        let specs = tool_specs::of(fetched.tools, id, settings, &fetched.instructions);
+        self.pool.learn(specs.mirrored);
+        self.pool.note(list::TOOLS.method, fetched.note.into_iter().collect());
+        let foreign = specs.taken.into_iter().map(|Taken { name, spec, is_task, .. }| {
+            let (spec, pool) = (Arc::new(spec), Arc::clone(&self.pool));
+            Arc::new(Foreign { name, spec, is_task, pool }) as Arc<dyn Tool>
+        });
+        let toolset = Toolset::of(foreign).map_err(|conflict| {
+            SourceError::new(format!("MCP server `{id}`: two tools of one name")).because(conflict)
+        })?;
+        let toolset = toolset.with_aside(specs.left_out.iter().filter_map(|out| out.aside(id)));
+        *self.listed() = Listed {
+            digest: Some(fetched.digest),
+            changes,
+            ends,
+            announced,
+            has_tools: !toolset.is_empty(),
+            doubted: false,
+            left_out: specs.left_out,
+            remarks: specs.remarks,
+        };
+        Ok(toolset)
+    }
+
+    /// A server that has just been started again may not have its tools together yet: an empty
+    /// list is then believed the second time.
+    fn believe(&self, is_empty: bool, ends: u64) -> Result<(), SourceError> {
+        let mut listed = self.listed();
+        let is_doubtful = is_empty && listed.has_tools && listed.ends != ends && !listed.doubted;
+        if !is_doubtful {
+            return Ok(());
+        }
+        listed.doubted = true;
+        Err(SourceError::new(format!(
+            "MCP server `{}`: it lists no tools since it was started again; it is asked once more",
+            self.pool.id
+        )))
+    }
+
+    /// How many changes and ends the listing connection has told of.
+    fn told(&self) -> (u64, u64) {
+        let listing = &self.pool.listing;
+        (*listing.news.tools.borrow(), *listing.ends.borrow())
+    }
+
+    fn announcements(&self) -> u64 {
+        self.pool.listing.news.announced(list::TOOLS)
+    }
+
+    /// Waits until there may be another list; `true`: the connection that listed it is gone.
+    async fn unrest(&self, changes: u64, ends: u64) -> bool {
+        let listing = &self.pool.listing;
+        let mut lists = listing.news.tools.subscribe();
+        let mut ended = listing.ends.subscribe();
+        let told = tokio::select! {
+            biased;
+            _ = ended.wait_for(|count| *count != ends) => return true,
+            _ = lists.wait_for(|count| *count != changes) => true,
+            () = self.next_poll() => false,
+        };
+        if told {
+            let calm = async { while timeout(QUIET, lists.changed()).await.is_ok() {} };
+            let _ = timeout(LONGEST_UNREST, calm).await;
+        }
+        false
+    }
+
+    /// Ends when it is time to ask a server that tells nothing by itself.
+    async fn next_poll(&self) {
+        let Some(pause) = self.pool.settings().poll else {
+            return std::future::pending().await;
+        };
+        loop {
+            sleep(pause).await;
+            // A server that was stopped because nobody needs it is not started to be asked.
+            if self.pool.listing.current().is_some_and(|live| !live.tells_changes()) {
+                return;
+            }
+        }
+    }
+}
+
+/// Whoever lets go of a source means its servers too; calls that run may end first.
+impl Drop for McpSource {
+    fn drop(&mut self) {
+        Pool::retire(&self.pool);
+    }
+}
+
+impl Source for McpSource {
+    fn load(&self) -> BoxFuture<'_, Result<Toolset, SourceError>> {
+        Box::pin(self.load_now())
+    }
+
+    fn changed(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            loop {
+                let (digest, changes, ends) = {
+                    let listed = self.listed();
+                    (listed.digest, listed.changes, listed.ends)
+                };
+                if self.unrest(changes, ends).await {
+                    return;
+                }
+                let ((changes, ends), announced) = (self.told(), self.announcements());
+                match self.fetch().await {
+                    Ok(fetched) if digest == Some(fetched.digest) => {
+                        let mut listed = self.listed();
+                        (listed.changes, listed.ends) = (changes, ends);
+                        if std::mem::replace(&mut listed.announced, announced) != announced {
+                            self.announced.send_replace(());
+                        }
+                    }
+                    _ => return,
+                }
+            }
+        })
+    }
+
+    fn announced(&self) -> BoxFuture<'static, ()> {
+        next(&self.announced)
+    }
+
+    fn unlisted(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        let listed = self.listed();
+        let shown = tool_specs::shown(name);
+        // What is listed and could not be taken stays out.
+        let is_left_out = || listed.left_out.iter().any(|tool| tool.tool == shown);
+        if listed.digest.is_none() || is_left_out() {
+            return None;
+        }
+        drop(listed);
+        let spec = Arc::new(tool_specs::unlisted(name, &self.pool.id, self.pool.settings())?);
+        let (name, pool) = (name.to_owned(), Arc::clone(&self.pool));
+        Some(Arc::new(Foreign { name, spec, is_task: false, pool }))
+    }
+
+    fn library(&self) -> Option<Arc<dyn Library>> {
+        Some(Arc::new(Books::new(Arc::clone(&self.pool))))
+    }
+}
+
+/// Resolves when something is told from now on; never, once nobody is left to tell it.
+pub(crate) fn next(told: &watch::Sender<()>) -> BoxFuture<'static, ()> {
+    let mut told = told.subscribe();
+    Box::pin(async move {
+        if told.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    })
+}

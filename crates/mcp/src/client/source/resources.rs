@@ -1,0 +1,277 @@
+//! The prompts and resources of a server.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use tokio::sync::watch;
+use tokio::time::sleep;
+use toolcrib_core::{
+    About, BoxFuture, CallContext, ErrorKind, Fields, Following, Holdings, Inquiry, Kind, Library,
+    Said, SourceError, ToolError, Unheard, Visitor,
+};
+
+use super::list::{self, PROMPTS, RESOURCES, TEMPLATES};
+use super::next;
+use crate::client::call::Asked;
+use crate::client::fault::Fault;
+use crate::client::upstream::pool::Pool;
+use crate::protocol::frame;
+use crate::protocol::strict_object;
+
+/// Largest definition, in bytes of JSON.
+const LARGEST: usize = 64 * 1024;
+const METHOD_NOT_FOUND: i32 = -32601;
+
+pub(crate) struct Books {
+    pool: Arc<Pool>,
+    /// How many changes and ends had been told when it was listed.
+    told: std::sync::Mutex<(u64, u64)>,
+    prompts: Repeated,
+    resources: Repeated,
+}
+
+/// Tells when a server says that a list changed, and it is the same.
+#[derive(Default)]
+struct Repeated {
+    /// How often it had been said when the last list was asked for, and what that was.
+    last: std::sync::Mutex<Option<(u64, [u8; 32])>>,
+    told: watch::Sender<()>,
+}
+
+impl Repeated {
+    fn look(&self, said: u64, lists: &[&[Arc<Fields>]]) {
+        let digest = Sha256::digest(serde_json::to_vec(lists).unwrap_or_default()).into();
+        let mut last = self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let before = last.replace((said, digest));
+        if before.is_some_and(|before| before.0 != said && before.1 == digest) {
+            self.told.send_replace(());
+        }
+    }
+}
+
+impl Books {
+    pub(crate) fn new(pool: Arc<Pool>) -> Self {
+        let (prompts, resources) = (Repeated::default(), Repeated::default());
+        Self { pool, told: std::sync::Mutex::default(), prompts, resources }
+    }
+
+    fn now(&self) -> (u64, u64) {
+        let listing = &self.pool.listing;
+        (*listing.news.library.borrow(), *listing.ends.borrow())
+    }
+
+    fn told(&self) -> std::sync::MutexGuard<'_, (u64, u64)> {
+        self.told.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    async fn fetch(&self) -> Result<Holdings, Fault> {
+        let timeouts = self.pool.settings().timeouts;
+        let connection = self.pool.listing.connection(None).await?;
+        let mut said = Said::clone(&connection.facts.said);
+        said.hints.extend(self.pool.hints());
+        let mut lists = Vec::new();
+        for kind in [PROMPTS, RESOURCES, TEMPLATES] {
+            let listed = match list::all(&connection, kind, timeouts.list).await {
+                // It has resources, and no templates of them.
+                Err(Fault::Refused { code: METHOD_NOT_FOUND, .. }) => list::List::default(),
+                listed => listed?,
+            };
+            said.hints.insert(kind.method.to_owned(), hints(listed.besides));
+            let mut notes: Vec<_> = listed.note.into_iter().collect();
+            let depth = connection.calls.bounds.depth;
+            let mut taken = Vec::new();
+            for (place, entry) in listed.entries.iter().enumerate() {
+                match definition(entry, depth) {
+                    Ok(definition) => taken.push(definition),
+                    Err(why) => {
+                        let (words, place) = (kind.words, place + 1);
+                        notes.push(format!("number {place} of its {words} is left out: {why}"));
+                    }
+                }
+            }
+            self.pool.note(kind.method, notes);
+            lists.push(taken);
+        }
+        self.pool.listing.touch();
+        let mut lists = lists.into_iter();
+        let mut list = || lists.next().unwrap_or_default();
+        Ok(Holdings {
+            stem: String::new(),
+            prompts: list(),
+            resources: list(),
+            templates: list(),
+            // Our own times end an answer first, and say which of them it was.
+            timeout: Some(timeouts.connect + timeouts.longest_call),
+            said: Arc::new(said),
+        })
+    }
+
+    async fn poll(&self) {
+        let Some(pause) = self.pool.settings().poll else {
+            return std::future::pending().await;
+        };
+        loop {
+            sleep(pause).await;
+            // A server that was stopped because nobody needs it is not started to be asked.
+            if self.pool.listing.current().is_some_and(|live| !live.tells_of_library()) {
+                return;
+            }
+        }
+    }
+
+    async fn ask(&self, inquiry: Inquiry, context: &CallContext) -> Result<Fields, Fault> {
+        let upstream = self.pool.upstream(context).await?;
+        if inquiry.about == About::Level {
+            return upstream.hear_from(inquiry.params, context).await;
+        }
+        let Inquiry { about, mut params } = inquiry;
+        if let About::Notice(method) = &about {
+            let connection = upstream.connection(Some(context)).await?;
+            connection.notify(method, params).await?;
+            return Ok(Fields::new());
+        }
+        if about == About::Prompt {
+            params.entry("arguments").or_insert_with(|| json!({}));
+        }
+        let asked = Asked {
+            method: about.method().to_owned().into(),
+            params: params.into(),
+            as_task: false,
+            is_harmless: !matches!(about, About::Method(_)),
+        };
+        upstream.call(asked, context).await?.fields()
+    }
+}
+
+impl Library for Books {
+    fn load(&self) -> BoxFuture<'_, Result<Holdings, SourceError>> {
+        Box::pin(async {
+            let (now, news) = (self.now(), &self.pool.listing.news);
+            let said = (news.announced(PROMPTS), news.announced(RESOURCES));
+            let fetched = self.fetch().await;
+            if let Ok(Holdings { prompts, resources, templates, .. }) = &fetched {
+                self.prompts.look(said.0, &[prompts]);
+                self.resources.look(said.1, &[resources, templates]);
+            }
+            // Also of a list that failed: it is asked for again at its own pace.
+            *self.told() = now;
+            fetched.map_err(|fault| fault.into_source_error(self.pool.id.as_str()))
+        })
+    }
+
+    fn changed(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            let (changes, ends) = *self.told();
+            let listing = &self.pool.listing;
+            let (mut lists, mut ended) =
+                (listing.news.library.subscribe(), listing.ends.subscribe());
+            tokio::select! {
+                _ = lists.wait_for(|count| *count != changes) => {}
+                _ = ended.wait_for(|count| *count != ends) => {}
+                () = self.poll() => {}
+            }
+        })
+    }
+
+    fn announced(&self, kind: Kind) -> BoxFuture<'static, ()> {
+        next(match kind {
+            Kind::Prompt => &self.prompts.told,
+            Kind::Resource | Kind::Template => &self.resources.told,
+        })
+    }
+
+    fn lines(&self, visitor: Visitor) -> Option<Following> {
+        Some(Following::new(self.pool.lines.to(visitor)))
+    }
+
+    fn is_open(&self) -> bool {
+        true
+    }
+
+    fn answer<'a>(
+        &'a self,
+        inquiry: Inquiry,
+        context: &'a CallContext,
+    ) -> BoxFuture<'a, Result<Fields, ToolError>> {
+        Box::pin(async move {
+            let is_completion = inquiry.about == About::Completion;
+            let reads = !matches!(inquiry.about, About::Method(_) | About::Notice(_));
+            let alone = match self.pool.settings().questions {
+                Unheard::PutAway => Some(context.asking_host_alone()),
+                Unheard::Ticket | Unheard::Refused => None,
+            };
+            let context = alone.as_ref().unwrap_or(context);
+            let answered = self.ask(inquiry, context).await;
+            let mut result = match answered {
+                // A server that completes nothing has no value to offer.
+                Err(Fault::Refused { code: METHOD_NOT_FOUND, .. }) if is_completion => {
+                    Fields::from_iter([("completion".to_owned(), json!({ "values": [] }))])
+                }
+                answered => {
+                    answered.map_err(|fault| fault.into_tool_error(self.pool.id.as_str(), reads))?
+                }
+            };
+            if result.get("resultType").is_some_and(|kind| kind == "complete") {
+                result.shift_remove("resultType");
+            }
+            Ok(result)
+        })
+    }
+
+    fn follow<'a>(
+        &'a self,
+        uri: &'a str,
+        context: &'a CallContext,
+    ) -> BoxFuture<'a, Result<Following, ToolError>> {
+        Box::pin(async move {
+            let followed = async {
+                let mut upstream = self.pool.upstream(context).await?;
+                let mut connection = upstream.connection(Some(context)).await?;
+                if !connection.tells_updates()
+                    && let Some(other) = self.pool.older(context)
+                {
+                    let older = other?;
+                    // Many have no older way: then it is refused in the words of the newer.
+                    if let Ok(other) = Box::pin(older.connection(Some(context))).await {
+                        (upstream, connection) = (older, other);
+                    }
+                }
+                upstream.follow(uri, &connection).await
+            };
+            followed.await.map(Following::new).map_err(|fault| {
+                let mut error = fault.into_tool_error(self.pool.id.as_str(), true);
+                if error.kind == ErrorKind::Internal {
+                    error.kind = ErrorKind::Tool;
+                }
+                error
+            })
+        })
+    }
+}
+
+/// What a result says besides what it was asked for: how long it may be kept (`ttlMs`,
+/// `cacheScope`), `_meta`, and whatever comes yet. Of what is too large the first alone.
+pub(crate) fn hints(mut besides: Fields) -> Value {
+    besides.shift_remove("resultType");
+    if size(&besides) > LARGEST {
+        besides.retain(|key, _| ["ttlMs", "cacheScope"].contains(&key.as_str()));
+    }
+    Value::Object(besides)
+}
+
+fn size(fields: &Fields) -> usize {
+    serde_json::to_vec(fields).map_or(usize::MAX, |bytes| bytes.len())
+}
+
+/// One entry of a list, or why it is left out.
+fn definition(entry: &RawValue, depth: usize) -> Result<Arc<Fields>, String> {
+    let read = frame::read_entry(entry, depth).map_err(|why| why.words().to_owned())?;
+    let Value::Object(mut fields) = read else { return Err("it is no object".to_owned()) };
+    if size(&fields) > LARGEST {
+        return Err(format!("it is larger than {LARGEST} bytes"));
+    }
+    strict_object::empty_as_objects(&mut fields, &["annotations", "_meta"]);
+    Ok(Arc::new(fields))
+}

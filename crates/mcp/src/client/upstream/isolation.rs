@@ -1,0 +1,319 @@
+//! Which connection a call runs on where questions do not say whose they are: what may ask has one
+//! for itself, of which more are opened beside the first, up to a bound, and ended when idle.
+
+use std::pin::pin;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout_at};
+use toolcrib_core::{CallContext, LogEntry, LogLevel};
+
+use super::{Role, Upstream};
+use crate::client::call::Asked;
+use crate::client::call::reply::Reply;
+use crate::client::connection::Counted;
+use crate::client::fault::Fault;
+use crate::client::inflight::asking_habits::{Company, Subject};
+use crate::client::settings::{Share, Transport};
+
+/// Connections beside the first one that calls which may ask have for themselves.
+pub(crate) const MOST_APART: usize = 16;
+/// Of all of them, as many may wait under tickets: those who can be asked must still be asked.
+const MOST_BY_TICKET: usize = MOST_APART / 2;
+/// How long one of them stays open that nobody uses.
+pub(super) const IDLE: Duration = Duration::from_secs(30);
+/// How long a call waits for one that is open before another is opened.
+const GRACE: Duration = Duration::from_millis(200);
+/// For so long a call of which nothing is known runs before others join it.
+const FRESH: Duration = Duration::from_millis(100);
+/// A call that waits longer says so.
+const SAID: Duration = Duration::from_secs(1);
+/// How often one that waits looks whether a question has its answer.
+const LOOK: Duration = Duration::from_millis(250);
+/// How often a call may be begun anew.
+const MOST_MOVES: usize = 4;
+
+/// What runs where, of one upstream and those that are open beside it.
+#[derive(Default)]
+pub(super) struct Apart {
+    lanes: Mutex<Lanes>,
+    changed: Notify,
+}
+
+#[derive(Default)]
+struct Lanes {
+    own: Taken,
+    beside: Vec<Lane>,
+}
+
+struct Lane {
+    upstream: Arc<Upstream>,
+    taken: Taken,
+}
+
+/// What runs on one connection.
+#[derive(Default)]
+struct Taken {
+    sharing: usize,
+    alone: bool,
+    /// The one that is alone asks by a ticket.
+    by_ticket: bool,
+    /// Until then nobody joins the call that came last.
+    fresh: Option<Instant>,
+}
+
+/// What a call needs of a connection.
+#[derive(Clone, Copy)]
+struct Need {
+    company: Company,
+    /// What it asks waits under a ticket.
+    by_ticket: bool,
+}
+
+/// The place of one call, which is free again when this is dropped.
+struct Place {
+    base: Arc<Upstream>,
+    upstream: Arc<Upstream>,
+}
+
+impl Apart {
+    fn lanes(&self) -> MutexGuard<'_, Lanes> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The connections beside the first one.
+    pub(super) fn beside(&self) -> Vec<Arc<Upstream>> {
+        self.lanes().beside.iter().map(|lane| Arc::clone(&lane.upstream)).collect()
+    }
+}
+
+impl Taken {
+    fn is_free(&self) -> bool {
+        self.sharing == 0 && !self.alone
+    }
+
+    /// Whether a call may run here now; `Err`: it may soon, unless something else comes.
+    fn fits(&self, of: &Upstream, company: Company, now: Instant) -> Result<bool, Instant> {
+        if self.is_free() {
+            return Ok(true);
+        }
+        if company.is_alone() || self.alone || of.is_asking() {
+            return Ok(false);
+        }
+        match self.fresh {
+            Some(until) if until > now => Err(until),
+            Some(_) | None => Ok(true),
+        }
+    }
+
+    fn take(&mut self, Need { company, by_ticket }: Need, now: Instant) {
+        self.alone = company.is_alone();
+        self.by_ticket = self.alone && by_ticket;
+        self.sharing += usize::from(!self.alone);
+        self.fresh = (company == Company::OthersSoon).then(|| now + FRESH);
+    }
+
+    fn leave(&mut self) {
+        if self.sharing == 0 {
+            (self.alone, self.by_ticket) = (false, false);
+        }
+        self.sharing = self.sharing.saturating_sub(1);
+    }
+}
+
+impl Lanes {
+    fn all<'a>(
+        &'a mut self,
+        base: &'a Arc<Upstream>,
+    ) -> impl Iterator<Item = (&'a Arc<Upstream>, &'a mut Taken)> {
+        let beside = self.beside.iter_mut().map(|lane| (&lane.upstream, &mut lane.taken));
+        [(base, &mut self.own)].into_iter().chain(beside)
+    }
+
+    fn count(&self, is_so: impl Fn(&Taken) -> bool) -> usize {
+        let beside = self.beside.iter().filter(|lane| is_so(&lane.taken));
+        usize::from(is_so(&self.own)) + beside.count()
+    }
+
+    /// Whether those that wait for people leave room for this one and for others.
+    fn leave_room(&self, Need { company, by_ticket }: Need) -> bool {
+        company != Company::Nobody
+            || (self.count(|taken| taken.alone) <= MOST_APART
+                && !(by_ticket && self.count(|taken| taken.by_ticket) >= MOST_BY_TICKET))
+    }
+}
+
+/// Why there is no place.
+enum NoPlace {
+    /// There may be one then.
+    Soon(Instant),
+    /// Everything waits for people, so that nothing is won by waiting.
+    Stands,
+    Taken,
+}
+
+/// Runs a call where nobody else's question can be taken for its own.
+pub(super) async fn call(
+    base: &Arc<Upstream>,
+    asked: &Asked,
+    context: &CallContext,
+) -> Result<Reply, Fault> {
+    let connection = base.connection(Some(context)).await?;
+    if connection.facts.is_modern {
+        return base.call_here((asked, None), context).await;
+    }
+    drop(connection);
+    let subject = base.opener.askers.subject(asked);
+    let mut ended = Err(Fault::Moved);
+    for _ in 0..MOST_MOVES {
+        let place = match base.try_place(base.need(&subject, context)) {
+            Ok(place) => place,
+            // Rare, and larger than the way of most.
+            Err(_) => Box::pin(base.place(&subject, context)).await?,
+        };
+        ended = place.upstream.call_here((asked, Some(&subject)), context).await;
+        if !matches!(ended, Err(Fault::Moved)) {
+            break;
+        }
+    }
+    ended
+}
+
+impl Upstream {
+    /// Whether a question of its server waits for an answer.
+    fn is_asking(&self) -> bool {
+        self.current().is_some_and(|live| live.calls.is_asking())
+    }
+
+    /// What a call may have beside it. Of a client that keeps no conversation nobody knows which of
+    /// its calls belong together, where each conversation is to be by itself.
+    fn need(&self, subject: &Subject, context: &CallContext) -> Need {
+        let company = self.opener.askers.company(subject);
+        let is_unknown = self.opener.share() == Share::Session && context.session().is_none();
+        let is_program = matches!(self.opener.settings.transport, Transport::Stdio(_));
+        let company = match company {
+            Company::Others | Company::OthersSoon if is_unknown => Company::NobodyIfPossible,
+            // Over HTTP most questions come where they belong.
+            Company::OthersSoon if !is_program => Company::Others,
+            Company::Others | Company::OthersSoon | Company::NobodyIfPossible | Company::Nobody => {
+                company
+            }
+        };
+        Need { company, by_ticket: context.asks_by_ticket() }
+    }
+
+    fn try_place(self: &Arc<Self>, need: Need) -> Result<Place, NoPlace> {
+        let now = Instant::now();
+        let mut lanes = self.apart.lanes();
+        let leaves_room = lanes.leave_room(need);
+        let (mut soon, mut stands) = (None::<Instant>, true);
+        for (upstream, taken) in lanes.all(self) {
+            match taken.fits(upstream, need.company, now) {
+                Ok(true) if leaves_room => {
+                    taken.take(need, now);
+                    return Ok(Place { base: Arc::clone(self), upstream: Arc::clone(upstream) });
+                }
+                Ok(_) => stands &= upstream.is_asking(),
+                Err(until) => soon = Some(soon.map_or(until, |before| before.min(until))),
+            }
+        }
+        Err(match soon {
+            Some(until) => NoPlace::Soon(until),
+            None if stands => NoPlace::Stands,
+            None => NoPlace::Taken,
+        })
+    }
+
+    /// Waits for a place, or makes one.
+    async fn place(
+        self: &Arc<Self>,
+        subject: &Subject,
+        context: &CallContext,
+    ) -> Result<Place, Fault> {
+        let began = Instant::now();
+        let patience = self.opener.settings.timeouts.call;
+        let (mut is_said, _waits) = (false, Counted::new(&self.calls));
+        loop {
+            let mut changed = pin!(self.apart.changed.notified());
+            changed.as_mut().enable();
+            let need = self.need(subject, context);
+            let mut until = Instant::now() + LOOK;
+            match self.try_place(need) {
+                Ok(place) => return Ok(place),
+                Err(NoPlace::Soon(then)) => until = then,
+                Err(NoPlace::Taken) if began.elapsed() < GRACE => until = began + GRACE,
+                Err(NoPlace::Stands | NoPlace::Taken) => {
+                    if let Some(place) = self.new_place(need) {
+                        return Ok(place);
+                    }
+                }
+            }
+            if began.elapsed() >= patience {
+                return Err(Fault::Busy(patience));
+            }
+            if began.elapsed() >= SAID && !std::mem::replace(&mut is_said, true) {
+                context.log(LogEntry {
+                    level: LogLevel::Notice,
+                    logger: Some("toolcrib".to_owned()),
+                    data: json!(WAITS),
+                });
+            }
+            tokio::select! {
+                biased;
+                () = context.cancelled() => return Err(Fault::Withdrawn),
+                _ = timeout_at(until, changed) => {}
+            }
+        }
+    }
+
+    /// Opens one more connection, or, for what was never seen to ask where there are too many, joins
+    /// the fewest others.
+    fn new_place(self: &Arc<Self>, need: Need) -> Option<Place> {
+        let now = Instant::now();
+        let mut lanes = self.apart.lanes();
+        let may_share = need.company != Company::Nobody;
+        if !lanes.leave_room(need) {
+            return None;
+        }
+        if lanes.beside.len() < MOST_APART + usize::from(may_share) {
+            let (stop, logs) = (self.stop.child_token(), self.news.lines());
+            let opener = Arc::clone(&self.opener);
+            let upstream = Self::new(opener, stop, logs, Role::Apart);
+            *upstream.level() = *self.level();
+            let mut taken = Taken::default();
+            taken.take(need, now);
+            let place = Place { base: Arc::clone(self), upstream: Arc::clone(&upstream) };
+            lanes.beside.push(Lane { upstream, taken });
+            return Some(place);
+        }
+        let shared = lanes.all(self).filter(|(_, taken)| !taken.alone && may_share);
+        let (upstream, taken) = shared.min_by_key(|(_, taken)| taken.sharing)?;
+        taken.take(Need { company: Company::Others, ..need }, now);
+        Some(Place { base: Arc::clone(self), upstream: Arc::clone(upstream) })
+    }
+
+    /// Whether anything runs on a connection beside this one.
+    pub(super) fn is_busy_beside(&self) -> bool {
+        self.apart.beside().iter().any(|upstream| upstream.calls.load(Ordering::Acquire) > 0)
+    }
+}
+
+const WAITS: &str = "this call waits: the server asks without saying for which call, so that each \
+                     call which may ask has a program of its own, and all of them wait for people; \
+                     `share = \"session\"` in `mcp` at the source gives each conversation its own";
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut lanes = self.base.apart.lanes();
+        let mut all = lanes.all(&self.base);
+        if let Some((_, taken)) = all.find(|(upstream, _)| Arc::ptr_eq(upstream, &self.upstream)) {
+            taken.leave();
+        }
+        drop(all);
+        drop(lanes);
+        self.base.apart.changed.notify_waiters();
+    }
+}

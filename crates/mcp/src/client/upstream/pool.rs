@@ -1,0 +1,281 @@
+//! Which connection a call runs on: one for all, or one for each caller or conversation.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use rmcp::model::ProtocolVersion;
+use tokio::runtime::Handle;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+use toolcrib_core::{CallContext, Fields, SourceId};
+
+use super::{Role, Upstream};
+use crate::client::connection::connector::Opener;
+use crate::client::fault::Fault;
+use crate::client::inflight::Lines;
+use crate::client::settings::Share;
+use crate::protocol::mirrored_headers::Mirrors;
+
+/// How long a program may take to say whether it speaks as 2026-07-28 does.
+const PROBE: Duration = Duration::from_secs(5);
+/// Connections of one source beside the one that lists its tools.
+const MOST: usize = 64;
+
+/// Whose connection it is, and in which way the server is spoken to.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Key {
+    /// Tenant, subject, and session where sessions are told apart; `None`: it is everybody's.
+    of: Option<(String, String, Option<Arc<str>>)>,
+    way: Way,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Way {
+    /// The one that the server is first taken for.
+    Usual,
+    Older,
+    Newer,
+}
+
+/// Whether a program that is spoken to in the older way has the newer one too.
+#[derive(Default)]
+struct Both {
+    /// Whoever does not know waits for who finds out.
+    finds_out: tokio::sync::Mutex<()>,
+    found: OnceLock<bool>,
+}
+
+/// The connections of one source.
+pub(crate) struct Pool {
+    pub(crate) id: SourceId,
+    opener: Arc<Opener>,
+    /// For clients that are asked in the older way, where the server may speak both.
+    older: Option<Arc<Opener>>,
+    /// For clients of 2026-07-28, where a program may speak both: another of its programs.
+    newer: Option<Arc<Opener>>,
+    both: Both,
+    /// Lists the tools; if all share one connection, it is this one.
+    pub(crate) listing: Arc<Upstream>,
+    keyed: Mutex<HashMap<Key, Arc<Upstream>>>,
+    /// By the method of a list, how long it may be kept: as the server said last.
+    hints: Mutex<Fields>,
+    /// By the method of a list, what is wrong with it as a whole.
+    notes: Mutex<BTreeMap<&'static str, Vec<String>>>,
+    /// Lines of log that belong to no call, of every connection.
+    pub(crate) lines: Lines,
+    stop: CancellationToken,
+}
+
+impl Pool {
+    pub(crate) fn new(id: SourceId, opener: Opener) -> Self {
+        let (older, newer) = (opener.older().map(Arc::new), opener.newer().map(Arc::new));
+        let opener = Arc::new(opener);
+        let (stop, lines) = (CancellationToken::new(), Lines::default());
+        let (own, of) = (Arc::clone(&opener), stop.child_token());
+        let listing = Upstream::new(own, of, lines.clone(), Role::Lists);
+        let (keyed, hints, notes) = (Mutex::default(), Mutex::default(), Mutex::default());
+        let both = Both::default();
+        Self { id, opener, older, newer, both, listing, keyed, hints, notes, lines, stop }
+    }
+
+    /// The connection that this call belongs on.
+    pub(crate) async fn upstream(&self, context: &CallContext) -> Result<Arc<Upstream>, Fault> {
+        if let Some(newer) = self.newer.as_ref().filter(|_| context.is_newer())
+            && let Some(upstream) = Box::pin(self.newer_for(context, newer)).await?
+        {
+            return Ok(upstream);
+        }
+        if let Some(older) = self.older_for(context) {
+            let upstream = self.upstream_of(context, Some((Way::Older, older)))?;
+            // A server that has given the older way up is asked in the one that it has.
+            if Box::pin(upstream.connection(Some(context))).await.is_ok() {
+                return Ok(upstream);
+            }
+        }
+        self.upstream_of(context, None)
+    }
+
+    /// The connection in the older way of a server that is spoken to in the newer one and may have
+    /// both: it may offer more in the other.
+    pub(crate) fn older(&self, context: &CallContext) -> Option<Result<Arc<Upstream>, Fault>> {
+        let older = self.older.as_ref()?;
+        let is_modern = self.listing.current().is_some_and(|live| live.facts.is_modern);
+        is_modern.then(|| self.upstream_of(context, Some((Way::Older, older))))
+    }
+
+    /// Another program of the same server, which is spoken to as a client of 2026-07-28 speaks.
+    /// `None`: it speaks in the older way alone, or is spoken to in the newer one already.
+    async fn newer_for(
+        &self,
+        context: &CallContext,
+        newer: &Arc<Opener>,
+    ) -> Result<Option<Arc<Upstream>>, Fault> {
+        if self.both.found.get() == Some(&false) {
+            return Ok(None);
+        }
+        let live = self.listing.connection(None).await?;
+        // One that answers with another revision does not know what came after that.
+        let may_have = live.facts.revision == ProtocolVersion::LATEST_WITH_INITIALIZE.as_str();
+        if live.facts.is_modern || !may_have {
+            return Ok(None);
+        }
+        let _turn = match self.both.found.get() {
+            Some(_) => None,
+            None => Some(self.both.finds_out.lock().await),
+        };
+        if self.both.found.get() == Some(&false) {
+            return Ok(None);
+        }
+        let upstream = self.upstream_of(context, Some((Way::Newer, newer)))?;
+        if self.both.found.get().is_some() {
+            return Ok(Some(upstream));
+        }
+        let opening = timeout(PROBE, upstream.connection(Some(context)));
+        let has = matches!(opening.await, Ok(Ok(live)) if live.facts.is_modern);
+        if context.is_cancelled() {
+            return Err(Fault::Withdrawn);
+        }
+        if *self.both.found.get_or_init(|| has) {
+            return Ok(Some(upstream));
+        }
+        let mut keyed = self.keyed.lock().unwrap_or_else(PoisonError::into_inner);
+        keyed.retain(|key, _| key.way != Way::Newer);
+        drop(keyed);
+        tokio::spawn(async move { upstream.retire().await });
+        Ok(None)
+    }
+
+    /// The way to be asked in that a server of 2026-07-28 may have too.
+    fn older_for(&self, context: &CallContext) -> Option<&Arc<Opener>> {
+        let older = self.older.as_ref().filter(|_| context.is_asked_in_older_way())?;
+        self.listing.current().filter(|live| live.facts.is_modern).map(|_| older)
+    }
+
+    /// `other`: in another way than the usual, by this one.
+    fn upstream_of(
+        &self,
+        context: &CallContext,
+        other: Option<(Way, &Arc<Opener>)>,
+    ) -> Result<Arc<Upstream>, Fault> {
+        let caller = context.caller();
+        let of = |session| Some((caller.tenant.clone(), caller.subject.clone(), session));
+        let of = match (self.opener.share(), other) {
+            (Share::Shared, None) => return Ok(Arc::clone(&self.listing)),
+            (Share::Shared, Some(_)) => None,
+            (Share::Caller, _) => of(None),
+            (Share::Session, _) => of(context.session().map(Arc::from)),
+        };
+        let (way, opener) = other.unwrap_or((Way::Usual, &self.opener));
+        let key = Key { of, way };
+        let mut keyed = self.keyed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(upstream) = keyed.get(&key) {
+            return Ok(Arc::clone(upstream));
+        }
+        if keyed.len() >= MOST {
+            make_room(&mut keyed)?;
+        }
+        let opener = Arc::clone(opener);
+        let (stop, lines) = (self.stop.child_token(), self.lines.clone());
+        let upstream = Upstream::new(opener, stop, lines, Role::Calls);
+        keyed.insert(key, Arc::clone(&upstream));
+        Ok(upstream)
+    }
+
+    pub(crate) fn all(&self) -> Vec<Arc<Upstream>> {
+        let keyed = self.keyed.lock().unwrap_or_else(PoisonError::into_inner);
+        keyed.values().chain([&self.listing]).map(Arc::clone).collect()
+    }
+
+    /// Those that are open beside them, for calls that cannot run on the same.
+    pub(crate) fn beside(&self) -> Vec<Arc<Upstream>> {
+        self.all().iter().flat_map(|upstream| upstream.beside()).collect()
+    }
+
+    /// Takes in what calls must know of the tools of a list.
+    pub(crate) fn learn(&self, mirrored: Mirrors) {
+        self.opener.learn(mirrored);
+    }
+
+    pub(crate) fn hints(&self) -> Fields {
+        self.hints.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes in the hints of a list that the library does not ask for itself.
+    pub(crate) fn hint(&self, method: &str, hint: serde_json::Value) {
+        let before = self.hints();
+        let mut hints = self.hints.lock().unwrap_or_else(PoisonError::into_inner);
+        hints.insert(method.to_owned(), hint);
+        if *hints != before {
+            self.listing.news.library.send_modify(|count| *count += 1);
+        }
+    }
+
+    /// What is wrong with its last lists.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        notes.values().flatten().cloned().collect()
+    }
+
+    /// Takes in what is wrong with a list, in the place of what was the last time.
+    pub(crate) fn note(&self, method: &'static str, told: Vec<String>) {
+        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        notes.insert(method, told);
+    }
+
+    pub(crate) fn settings(&self) -> &crate::client::settings::ServerSettings {
+        &self.opener.settings
+    }
+
+    /// Ends every connection once no call runs on it, and within the time of the longest call.
+    pub(crate) fn retire(self: &Arc<Self>) {
+        let is_busy = |pool: &Self| pool.all().iter().any(|upstream| upstream.is_busy());
+        let Some(runtime) = Handle::try_current().ok().filter(|_| is_busy(self)) else {
+            self.stop.cancel();
+            return;
+        };
+        let pool = Arc::clone(self);
+        runtime.spawn(async move {
+            let ended = async {
+                while is_busy(&pool) {
+                    sleep(LOOK_AGAIN).await;
+                }
+            };
+            let _ = timeout(pool.settings().timeouts.longest_call, ended).await;
+            pool.stop.cancel();
+        });
+    }
+
+    /// Ends every connection and opens none any more.
+    pub(crate) async fn stop(&self) {
+        let stopping: Vec<_> = self.all();
+        futures_util::future::join_all(stopping.iter().map(|upstream| upstream.retire())).await;
+        self.stop.cancel();
+    }
+}
+
+/// Stops the connection that has been idle longest.
+fn make_room(keyed: &mut HashMap<Key, Arc<Upstream>>) -> Result<(), Fault> {
+    let idle = keyed.iter().filter(|(_, upstream)| is_idle(upstream));
+    let oldest = idle.max_by_key(|(_, upstream)| upstream.idle()).map(|(key, _)| key.clone());
+    let Some(upstream) = oldest.and_then(|key| keyed.remove(&key)) else {
+        return Err(Fault::unreachable(format!("all of its {MOST} connections are in use")));
+    };
+    tokio::spawn(async move { upstream.retire().await });
+    Ok(())
+}
+
+/// Nobody but the pool holds it, so that no call can be about to begin on it.
+fn is_idle(upstream: &Arc<Upstream>) -> bool {
+    Arc::strong_count(upstream) == 1 && !upstream.is_busy()
+}
+
+/// How often it is looked whether the last call has ended.
+pub(crate) const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
+/// The last tool is gone, and with it whoever could call.
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}

@@ -1,0 +1,80 @@
+//! Calls whose clients were asked something and have to come back, each for a bounded time.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::task::AbortHandle;
+use uuid::Uuid;
+
+use super::running::{Running, Visit};
+
+pub(crate) struct Waiting {
+    calls: Arc<Mutex<HashMap<String, Waiter>>>,
+    most: usize,
+    patience: Duration,
+    /// Stands in every name that we give: those of another process are told apart by it.
+    process: String,
+}
+
+struct Waiter {
+    running: Running,
+    /// What ends the wait; it finds nothing to end where the call was taken up.
+    clock: AbortHandle,
+}
+
+impl Waiting {
+    pub(crate) fn new(most: usize, patience: Duration) -> Self {
+        let process = Uuid::new_v4().simple().to_string();
+        Self { calls: Arc::default(), most, patience, process }
+    }
+
+    /// Keeps a call, and gives the name under which its client may take it up again, once.
+    /// Without a place for it the call comes back.
+    pub(crate) fn keep(&self, running: Running) -> Result<String, Box<Running>> {
+        let mut calls = locked(&self.calls);
+        let tenant = &running.visit.caller.tenant;
+        let theirs =
+            calls.values().filter(|waiter| &waiter.running.visit.caller.tenant == tenant).count();
+        // A tenant alone cannot take all places.
+        if calls.len() >= self.most || theirs >= self.most.div_ceil(4) {
+            return Err(Box::new(running));
+        }
+        // 122 random bits of the operating system.
+        let name = format!("w_{}_{}", self.process, Uuid::new_v4().simple());
+        let (weak, own, patience) = (Arc::downgrade(&self.calls), name.clone(), self.patience);
+        let clock = tokio::spawn(async move {
+            tokio::time::sleep(patience).await;
+            let late = weak.upgrade().and_then(|calls| locked(&calls).remove(&own));
+            drop(late);
+        });
+        calls.insert(name.clone(), Waiter { running, clock: clock.abort_handle() });
+        Ok(name)
+    }
+
+    /// Whether a process before gave that name: its call was cut off with it.
+    pub(crate) fn was_cut_off(&self, name: &str) -> bool {
+        let parts = name.strip_prefix("w_").and_then(|parts| parts.split_once('_'));
+        parts.is_some_and(|(process, own)| {
+            process != self.process
+                && Uuid::parse_str(process).is_ok()
+                && Uuid::parse_str(own).is_ok()
+        })
+    }
+
+    /// The call of that name, if it is this client's and the same call.
+    pub(crate) fn take(&self, name: &str, visit: &Visit) -> Option<Running> {
+        let mut calls = locked(&self.calls);
+        if !calls.get(name)?.running.visit.is(visit) {
+            return None;
+        }
+        let Waiter { running, clock } = calls.remove(name)?;
+        clock.abort();
+        Some(running)
+    }
+}
+
+fn locked(calls: &Mutex<HashMap<String, Waiter>>) -> MutexGuard<'_, HashMap<String, Waiter>> {
+    // What a panic left behind is whole: every change is one insertion or removal.
+    calls.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,477 @@
+//! One `tools/call`: begun, taken up again, put to a person, and answered.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use http::HeaderMap;
+use rmcp::model::{CreateTaskResult, ErrorCode, ErrorData};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use toolcrib_core::{
+    Ask, BatchOptions, Call, Decision, ErrorKind, Parked, Pending, Plan, Question, RawArguments,
+    Response, TicketError, TicketId, ToolOutcome, Trace, TraceState, Unheard, canonical,
+};
+
+use super::approval;
+use super::idempotency;
+use super::report::{Telling, undecided, under_way};
+use super::result::refusal;
+use super::running::{End, Hold, Running, Step, Visit, request};
+use crate::door::client::channel::Line;
+use crate::door::sdk::results::{self, Answer};
+use crate::door::state::{Entrance, Room};
+use crate::door::tasks::{self, Case, Stage};
+use crate::protocol::mirrored_headers;
+
+/// What one request is about.
+pub(crate) struct Calling {
+    room: Arc<Room>,
+    pub(crate) line: Line,
+    plan: Plan,
+    visit: Visit,
+    /// As the client named it.
+    tool: String,
+    /// The tool that it means, where it goes through another one.
+    meant: Option<String>,
+    trace: Option<Trace>,
+    session: Option<Arc<str>>,
+    trace_state: Option<TraceState>,
+    /// The caller's own name for the call.
+    key: Option<String>,
+    /// Its caller means it once more.
+    anew: bool,
+}
+
+/// What a request says of itself beside the call.
+#[derive(Clone, Copy)]
+pub(crate) struct Marks<'a> {
+    pub(crate) trace: Option<&'a str>,
+    pub(crate) key: Option<&'a Value>,
+    pub(crate) again: Option<&'a Value>,
+    /// Those of a request whose revision has some arguments repeated in them.
+    pub(crate) headers: Option<&'a HeaderMap>,
+}
+
+/// What a client brings back that was asked something: the name of the call, and its answers.
+pub(crate) type Back = (String, BTreeMap<String, Value>);
+
+type Answered = Result<Answer, ErrorData>;
+
+/// Of the tool's name and the arguments, however their keys are ordered.
+pub(crate) fn digest(tool: &str, arguments: Option<&Value>) -> Arc<str> {
+    let digest = Sha256::new()
+        .chain_update(tool.len().to_be_bytes())
+        .chain_update(tool)
+        .chain_update(canonical::text(arguments.unwrap_or(&Value::Null)))
+        .finalize();
+    BASE64_URL_SAFE_NO_PAD.encode(digest).into()
+}
+
+/// Where a call stands that says so itself: its client knows better than what lies between us, save
+/// whoever heard it before us and made a step of it in the same trace.
+pub(crate) fn traced(own: Trace, said: Option<&str>) -> Trace {
+    let said = said.filter(|_| own.goes_on()).and_then(Trace::parse);
+    said.filter(|said| !said.is_with(own)).unwrap_or(own)
+}
+
+/// Answers one `tools/call`, with what is told and asked on the way.
+pub(crate) async fn answer(
+    room: &Arc<Room>,
+    entrance: Entrance,
+    line: Line,
+    marks: Marks<'_>,
+    (tool, arguments, back): (String, Option<Value>, Option<Back>),
+) -> Result<(Line, Answer), ErrorData> {
+    let calling = Calling::of(room, entrance, line, marks, (tool, arguments.as_ref()))?;
+    let answer = match back {
+        Some((state, answers)) if calling.line.client.is_modern => {
+            Box::pin(calling.take_up(&state, answers, arguments)).await?
+        }
+        _ => {
+            let recalled = match calling.decided_elsewhere() {
+                // Rare, and large.
+                Some((command, session)) => Box::pin(calling.recalled(command, session)).await,
+                None => None,
+            };
+            match recalled {
+                Some(answer) => answer?,
+                None => calling.follow(calling.begin(arguments)?).await?,
+            }
+        }
+    };
+    Ok((calling.line, answer))
+}
+
+impl Calling {
+    pub(crate) fn of(
+        room: &Arc<Room>,
+        entrance: Entrance,
+        line: Line,
+        marks: Marks<'_>,
+        (tool, arguments): (String, Option<&Value>),
+    ) -> Result<Self, ErrorData> {
+        let plan = plan_for(room, &entrance, &tool)?;
+        if let Some(headers) = marks.headers {
+            let is_whole = || room.sole(&entrance).is_some();
+            repeats(&plan, (&tool, arguments), headers, is_whole)?;
+        }
+        let trace = entrance.trace.map(|own| traced(own, marks.trace));
+        let Entrance { caller, profile, trace_state, key, session, .. } = entrance;
+        let key = idempotency::key(key.as_deref(), marks.key)?;
+        let anew = idempotency::again(marks.again)?;
+        let visit = Visit { caller, profile, digest: digest(&tool, arguments) };
+        let raw = || RawArguments::from(arguments.cloned());
+        let meant = plan.meant(&tool, raw, &room.settings.request);
+        let room = Arc::clone(room);
+        Ok(Self { room, line, plan, visit, tool, meant, trace, session, trace_state, key, anew })
+    }
+
+    /// Goes on with a call that was begun before, for whoever is at this line.
+    pub(crate) async fn go_on(
+        mut self,
+        running: Running,
+        line: Line,
+    ) -> Result<(Line, Answer), ErrorData> {
+        self.line = line;
+        let answer = self.follow(running).await?;
+        Ok((self.line, answer))
+    }
+
+    /// Whether the tool is one that no request is held open for, and this client takes no tasks.
+    fn needs_a_task(&self) -> bool {
+        let planned = self.plan.get(self.meant.as_ref().unwrap_or(&self.tool));
+        !self.line.client.takes_tasks
+            && planned.is_some_and(|tool| tasks::is_required(&tool.listed.spec))
+    }
+
+    /// Fails where the tool needs a client that takes tasks, and this one does not.
+    pub(crate) fn begin(&self, arguments: Option<Value>) -> Result<Running, ErrorData> {
+        self.begin_call(arguments, false)
+    }
+
+    /// `again`: it was made before, and nobody knows what came of that.
+    fn begin_call(&self, arguments: Option<Value>, again: bool) -> Result<Running, ErrorData> {
+        if self.needs_a_task() {
+            return Err(tasks::undeclared());
+        }
+        let arguments = RawArguments::from(arguments);
+        let id = self.line.id.to_string();
+        let key = self.key.clone();
+        // Who goes away and comes back with the key finds the answer.
+        let hold = if key.is_some() { Hold::OnItsOwn } else { Hold::WithItsClient };
+        let anew = self.anew;
+        let call = Call { key, again, anew, ..Call::new(id, self.tool.as_str(), arguments) };
+        let unheard = self.unheard();
+        let audience = self.telling().audience();
+        let house = &self.room.house;
+        Ok(Running::start(self.visit.clone(), &self.line.client, hold, |options| {
+            let mark = Some(Arc::clone(&self.visit.digest));
+            let trace_state = self.trace_state.clone();
+            let trace = self.trace;
+            let options = BatchOptions { trace, trace_state, mark, unheard, audience, ..options };
+            let profile = self.visit.profile.as_deref();
+            let report = house.run(self.plan.clone(), profile, vec![call], options);
+            Box::pin(async move {
+                End::of_call(report.await.responses.pop().ok_or(TicketError::Unknown))
+            })
+        }))
+    }
+
+    /// A door that stands for one server passes on what its client can answer, and no more.
+    fn unheard(&self) -> Unheard {
+        let asks = self.line.client.can_answer(Question::Form);
+        let stands_for_one = || self.room.house.sole(self.visit.profile.as_deref()).is_some();
+        if !asks && stands_for_one() { Unheard::Refused } else { Unheard::Ticket }
+    }
+
+    /// The client comes back with what it was asked for.
+    async fn take_up(
+        &self,
+        state: &str,
+        answers: BTreeMap<String, Value>,
+        arguments: Option<Value>,
+    ) -> Answered {
+        if let Some((ticket, digest)) = state.split_once('.').filter(|_| state.starts_with("t_")) {
+            if digest != &*self.visit.digest {
+                return Err(stale());
+            }
+            let ticket = TicketId::claimed(ticket);
+            return self.decided(ticket, answers.get(approval::KEY)).await;
+        }
+        if self.room.waiting.was_cut_off(state) {
+            // What it was asked is gone with the call, which may have taken effect: what reads is
+            // made anew, and about anything else the person is asked.
+            return self.follow(self.begin_call(arguments, true)?).await;
+        }
+        let taken = self.room.waiting.take(state, &self.visit);
+        let mut running = taken.ok_or_else(stale)?;
+        if running.answer(answers) {
+            return self.follow(running).await;
+        }
+        self.wait(running).await
+    }
+
+    async fn follow(&self, running: Running) -> Answered {
+        if !self.line.client.takes_tasks {
+            return self.step(running.go_on(&self.line).await).await;
+        }
+        match running.go_on_for(&self.line, self.room.settings.task_after).await {
+            Ok(step) => self.step(step).await,
+            Err(running) => match self.become_task(Stage::Running(running)) {
+                Ok(answer) => answer,
+                // Without a place for a task its request is held open.
+                Err(Stage::Running(running)) => self.step(running.go_on(&self.line).await).await,
+                Err(Stage::Parked(_)) => Err(stale()),
+            },
+        }
+    }
+
+    async fn step(&self, step: Step) -> Answered {
+        match step {
+            Step::Ended(End::Called(end)) => self.ended(&end).await,
+            // Its digest is none of a call.
+            Step::Ended(End::Read(_)) => Err(stale()),
+            Step::Asks(running) => self.wait(running).await,
+            // Nobody reads this.
+            Step::Gone => Err(ErrorData::internal_error("the call was cancelled", None)),
+        }
+    }
+
+    /// Answers with a task, if this client takes one and there is a place for it.
+    fn become_task(&self, stage: Stage) -> Result<Answered, Stage> {
+        if !self.line.client.takes_tasks {
+            return Err(stage);
+        }
+        let Self { plan, visit, tool, trace, .. } = self;
+        let case = Case {
+            house: Arc::clone(&self.room.house),
+            client: self.line.client.clone(),
+            plan: plan.clone(),
+            visit: visit.clone(),
+            tool: tool.clone(),
+            trace: *trace,
+            decides: self.room.settings.decides,
+        };
+        let task = self.room.tasks.begin(case, stage)?;
+        Ok(Ok(Answer::Task(CreateTaskResult::new(task.seed()))))
+    }
+
+    /// Keeps the call until its client comes back.
+    async fn wait(&self, running: Running) -> Answered {
+        let (questions, around) = (running.questions(), running.around());
+        match self.room.waiting.keep(running) {
+            Ok(state) => Ok(Answer::Asks(results::asking(questions, &state, around))),
+            Err(mut running) => {
+                running.decline();
+                Box::pin(self.follow(*running)).await
+            }
+        }
+    }
+
+    /// Whether an end is one about which the person behind this client is asked.
+    pub(crate) fn asks_about(&self, end: &Result<Response, TicketError>) -> bool {
+        let waits = |response: &Response| {
+            matches!(response.outcome, ToolOutcome::Pending(_)) || held_back(response).is_some()
+        };
+        end.as_ref().is_ok_and(waits) && self.line.client.can_answer(Question::Form)
+    }
+
+    pub(crate) async fn ended(&self, end: &Result<Response, TicketError>) -> Answered {
+        let response = match end {
+            Ok(response) => response,
+            Err(error) => {
+                return Ok(Answer::Result(refusal(&error.to_string(), &self.line.client)));
+            }
+        };
+        match &response.outcome {
+            ToolOutcome::Pending(pending) => {
+                let pending = pending.clone();
+                // Rare, and large.
+                Box::pin(self.pending(pending, response)).await
+            }
+            ToolOutcome::Failed(_) if self.line.client.can_answer(Question::Form) => {
+                let Some(ticket) = held_back(response) else { return self.told(response) };
+                let parked = self.telling().parked(&ticket).await.ok().flatten();
+                let Some(parked) = parked else { return self.told(response) };
+                Box::pin(self.pending(waiting(parked), response)).await
+            }
+            ToolOutcome::Done(_) | ToolOutcome::Failed(_) | ToolOutcome::Denied { .. } => {
+                self.told(response)
+            }
+        }
+    }
+
+    /// A person is needed, which may take long.
+    async fn pending(&self, pending: Pending, response: &Response) -> Answered {
+        let stage = Stage::Parked(pending.clone());
+        match self.become_task(stage) {
+            Ok(answer) => answer,
+            Err(_) if self.line.client.can_answer(Question::Form) => {
+                self.put_to_person(pending, response).await
+            }
+            Err(_) => self.leave_to_person(&pending, response).await,
+        }
+    }
+
+    /// The person at this machine decides without this client, which may ask for the end.
+    async fn leave_to_person(&self, pending: &Pending, response: &Response) -> Answered {
+        let parked = self.telling().parked(&pending.ticket).await.ok().flatten();
+        let (Some((command, session)), Some(parked)) = (self.decided_elsewhere(), parked) else {
+            return self.told(response);
+        };
+        self.room.awaited.note(session, &self.visit, &parked);
+        Ok(Answer::Result(self.telling().awaited(pending, command)))
+    }
+
+    /// What is to be said of a call that waited when it was made before; `None`: it is to be made.
+    async fn recalled(&self, command: &str, session: &Arc<str>) -> Option<Answered> {
+        let (ticket, is_over) = self.room.awaited.of(session, &self.visit)?;
+        let (caller, telling) = (&self.visit.caller, self.telling());
+        if let Some(parked) = telling.parked(&ticket).await.ok().flatten() {
+            return Some(Ok(Answer::Result(telling.awaited(&waiting(parked), command))));
+        }
+        let redeemed = self.room.house.redeemed(caller, &ticket).await;
+        if redeemed.is_none() && !is_over {
+            // Somebody decided, and there is no end yet.
+            return Some(Ok(Answer::Result(refusal(&under_way(&ticket), &self.line.client))));
+        }
+        self.room.awaited.forget(&ticket);
+        let response = redeemed?;
+        Some(match &response.outcome {
+            // It goes on, and asks something else.
+            ToolOutcome::Pending(pending) => self.leave_to_person(pending, &response).await,
+            ToolOutcome::Done(_) | ToolOutcome::Failed(_) | ToolOutcome::Denied { .. } => {
+                self.told(&response)
+            }
+        })
+    }
+
+    /// By which command a person decides about this call, and the conversation that it is of. A call
+    /// under a key of its own is known by that.
+    fn decided_elsewhere(&self) -> Option<(&'static str, &Arc<str>)> {
+        let is_keyed = self.key.is_some();
+        self.room.settings.decides.zip(self.session.as_ref()).filter(|_| !is_keyed)
+    }
+
+    fn told(&self, response: &Response) -> Answered {
+        let said = self.telling().told(response)?;
+        Ok(match self.line.context {
+            Some(_) => Answer::Result(results::tree(&said)),
+            None => Answer::Written(results::text(&said)),
+        })
+    }
+
+    async fn put_to_person(&self, pending: Pending, response: &Response) -> Answered {
+        let parked = self.telling().parked(&pending.ticket).await.ok().flatten();
+        let form = approval::form(&self.tool, &pending, parked.as_ref());
+        if self.line.client.is_modern {
+            return Ok(self.ask_back(&pending.ticket, &form));
+        }
+        let asked = self.line.ask(Ask::new(Question::Form, form));
+        let answer = tokio::select! {
+            answer = asked => answer,
+            () = self.line.gone() => {
+                return Err(ErrorData::internal_error("the call was cancelled", None));
+            }
+        };
+        let decision = answer.ok().and_then(|answer| approval::decision(&pending, &answer));
+        match decision {
+            Some(decision) => self.redeem(pending.ticket, decision).await,
+            None => self.told(response),
+        }
+    }
+
+    fn ask_back(&self, ticket: &TicketId, form: &Value) -> Answer {
+        let question = request(Question::Form, form);
+        let questions = Map::from_iter([(approval::KEY.to_owned(), question)]);
+        let state = format!("{ticket}.{}", self.visit.digest);
+        Answer::Asks(results::asking(questions, &state, Map::new()))
+    }
+
+    /// What came of the question about a ticket. The ledger knows whose it is, and that it is
+    /// good for one run.
+    async fn decided(&self, ticket: TicketId, answer: Option<&Value>) -> Answered {
+        let parked = self.telling().parked(&ticket).await.map_err(|_| stale())?;
+        // The state says what its client wants it to say: the ticket knows what it is for.
+        if parked.as_ref().is_some_and(|parked| parked.mark.as_ref() != Some(&self.visit.digest)) {
+            return Err(stale());
+        }
+        let used = || Pending { ticket, reason: String::new(), question: None };
+        let pending = parked.clone().map_or_else(used, waiting);
+        if let Some(decision) = answer.and_then(|answer| approval::decision(&pending, answer)) {
+            return self.redeem(pending.ticket, decision).await;
+        }
+        let parked = parked.ok_or_else(stale)?;
+        if answer.is_none() {
+            let form = approval::form(&self.tool, &pending, Some(&parked));
+            return Ok(self.ask_back(&pending.ticket, &form));
+        }
+        Ok(Answer::Result(refusal(&undecided(&pending), &self.line.client)))
+    }
+
+    async fn redeem(&self, ticket: TicketId, decision: Decision) -> Answered {
+        let caller = Arc::clone(&self.visit.caller);
+        let running = self.telling().redeem(caller, ticket, decision, self.trace);
+        Box::pin(self.follow(running)).await
+    }
+
+    fn telling(&self) -> Telling<'_> {
+        let Self { plan, visit, tool, .. } = self;
+        Telling { house: &self.room.house, client: &self.line.client, plan, visit, tool }
+    }
+}
+
+/// What waits under a ticket.
+fn waiting(parked: Parked) -> Pending {
+    let Parked { ticket, reason, question, .. } = parked;
+    Pending { ticket, reason, question }
+}
+
+/// The ticket by which a person can let a call run that was held back, since one like it may have
+/// taken effect.
+fn held_back(response: &Response) -> Option<TicketId> {
+    let error = response.error().filter(|error| error.kind == ErrorKind::DuplicateOfUnknown)?;
+    let ticket = error.content.as_ref()?.structured.as_ref()?.get("ticket")?.as_str()?;
+    Some(TicketId::claimed(ticket))
+}
+
+/// The plan for a call of this tool.
+fn plan_for(room: &Room, entrance: &Entrance, tool: &str) -> Result<Plan, ErrorData> {
+    let plan = room.plan(entrance)?;
+    if plan.get(tool).is_some() {
+        return Ok(plan);
+    }
+    let (caller, profile) = (&entrance.caller, entrance.profile.as_deref());
+    let unlisted = room.house.plan_unlisted(caller, profile, entrance.request(), tool);
+    Ok(unlisted.unwrap_or(plan))
+}
+
+/// Fails where a tool of the server that this door stands for (`is_whole`) wants arguments repeated
+/// in headers, and they are not.
+fn repeats(
+    plan: &Plan,
+    (tool, arguments): (&str, Option<&Value>),
+    headers: &HeaderMap,
+    is_whole: impl FnOnce() -> bool,
+) -> Result<(), ErrorData> {
+    let Some(planned) = plan.get(tool) else { return Ok(()) };
+    let input = &planned.listed.spec.input;
+    if !input.may_hold(mirrored_headers::MARK) || !is_whole() {
+        return Ok(());
+    }
+    // What may not be wanted, no list of the server has.
+    let wanted = mirrored_headers::of(&input.value()).unwrap_or_default();
+    match mirrored_headers::differing(&wanted, arguments, headers) {
+        Some(told) => Err(ErrorData::new(ErrorCode::HEADER_MISMATCH, told, None)),
+        None => Ok(()),
+    }
+}
+
+/// One answer for what was changed, used, timed out, or is somebody else's.
+pub(crate) fn stale() -> ErrorData {
+    let told = "`requestState` names no question that is open for this call: make the call again \
+                without it";
+    ErrorData::invalid_params(told, Some(json!({ "field": "requestState" })))
+}

@@ -1,0 +1,94 @@
+//! Follows what a client of 2026-07-28 wants to hear of before it is told that it will hear of it.
+//!
+//! The SDK acknowledges a subscription before it asks its handler to follow anything: what changed
+//! in between would be told to nobody. So the request is met in front of the handler: over HTTP
+//! where requests come in, at a pipe by [`Attentive`].
+
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rmcp::model::{
+    ClientNotification, ClientRequest, ErrorData, Extensions, ProtocolVersion, ServerConfig,
+    ServerResult, SubscriptionFilter,
+};
+use rmcp::service::{NotificationContext, RequestContext, RoleServer, Service};
+use serde::Deserialize as _;
+use serde_json::Value;
+
+use super::subscriptions::Ahead;
+use crate::door::sdk::handler::Desk;
+use crate::door::state::{Entrance, Room};
+use crate::door::stdio::operation::Operation;
+
+/// Goes with the request to the handler, which takes out what is followed.
+#[derive(Clone)]
+pub(crate) struct Carried(Arc<Mutex<Option<Ahead>>>);
+
+impl Carried {
+    pub(crate) async fn begin(
+        room: &Room,
+        entrance: &Entrance,
+        wanted: &SubscriptionFilter,
+    ) -> Self {
+        Self(Arc::new(Mutex::new(Some(Ahead::begin(room, entrance, wanted).await))))
+    }
+
+    /// What was begun before the acknowledgement.
+    pub(crate) fn taken(extensions: &Extensions) -> Option<Ahead> {
+        let parts = extensions.get::<http::request::Parts>();
+        let of_request = || parts?.extensions.get::<Self>();
+        let Self(carried) = extensions.get().or_else(of_request)?;
+        carried.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// What a message asks to hear of; the SDK refuses whoever may not.
+pub(crate) fn wanted(message: &Value) -> Option<SubscriptionFilter> {
+    let listens = message.get("method").is_some_and(|method| method == "subscriptions/listen");
+    let wanted = message.pointer("/params/notifications").filter(|_| listens)?;
+    SubscriptionFilter::deserialize(wanted).ok()
+}
+
+/// A desk at a pipe that begins to follow in time, and tells what comes of requests.
+pub(crate) struct Attentive(pub(crate) Desk);
+
+impl Service<RoleServer> for Attentive {
+    async fn handle_request(
+        &self,
+        request: ClientRequest,
+        mut context: RequestContext<RoleServer>,
+    ) -> Result<ServerResult, ErrorData> {
+        if let ClientRequest::SubscriptionsListenRequest(asked) = &request
+            && let Ok(entrance) = self.0.entrance(&context.extensions)
+        {
+            let begun = Carried::begin(&self.0.room, &entrance, &asked.params.notifications);
+            tokio::select! {
+                begun = begun => drop(context.extensions.insert(begun)),
+                () = context.ct.cancelled() => {}
+            }
+        }
+        let operation = Operation::begin(&self.0.room, &request, &mut context);
+        let cancelled = context.ct.clone();
+        let answer = self.0.handle_request(request, context).await;
+        if let Some(operation) = operation.filter(|_| !cancelled.is_cancelled()) {
+            operation.answered(&answer);
+        }
+        answer
+    }
+
+    async fn handle_notification(
+        &self,
+        notification: ClientNotification,
+        context: NotificationContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.0.handle_notification(notification, context).await
+    }
+
+    fn get_info(&self) -> ServerConfig {
+        Service::get_info(&self.0)
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Service::supported_protocol_versions(&self.0)
+    }
+}

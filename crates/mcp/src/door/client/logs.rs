@@ -1,0 +1,105 @@
+//! Lines of log that the server for which a door stands writes outside of any call, told to a
+//! session of an older client that asked for lines. One of 2026-07-28 asks for those of its own
+//! requests alone.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use rmcp::model::{CustomNotification, ServerNotification};
+use rmcp::service::{Peer, RoleServer};
+use serde_json::Value;
+use tokio::task::AbortHandle;
+use toolcrib_core::{Fields, LogLevel, Visitor};
+
+use crate::client::inflight::level;
+use crate::door::state::{Entrance, Room};
+
+/// How soon it is looked for the server that stands in the place of one that is gone.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// What one client hears; it ends with this.
+pub(crate) struct Hearing {
+    lowest: Arc<Mutex<LogLevel>>,
+    task: OnceLock<AbortHandle>,
+}
+
+/// Where the lines go. `session`: of a client over HTTP.
+pub(crate) struct Listener {
+    pub(crate) peer: Peer<RoleServer>,
+    pub(crate) session: Option<String>,
+}
+
+impl Default for Hearing {
+    fn default() -> Self {
+        Self { lowest: Arc::new(Mutex::new(LogLevel::Info)), task: OnceLock::new() }
+    }
+}
+
+impl Hearing {
+    pub(crate) fn lowest(&self) -> LogLevel {
+        read(&self.lowest)
+    }
+
+    pub(crate) fn set(&self, lowest: LogLevel) {
+        *self.lowest.lock().unwrap_or_else(PoisonError::into_inner) = lowest;
+    }
+
+    /// From now on lines of no call are told as well.
+    pub(crate) fn begin(&self, room: &Arc<Room>, entrance: Entrance, listener: Listener) {
+        self.task.get_or_init(|| {
+            let (room, lowest) = (Arc::clone(room), Arc::clone(&self.lowest));
+            tokio::spawn(hear(room, entrance, lowest, listener)).abort_handle()
+        });
+    }
+}
+
+impl Drop for Hearing {
+    fn drop(&mut self) {
+        self.task.get().map(AbortHandle::abort);
+    }
+}
+
+fn read(lowest: &Mutex<LogLevel>) -> LogLevel {
+    *lowest.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+async fn hear(
+    room: Arc<Room>,
+    entrance: Entrance,
+    lowest: Arc<Mutex<LogLevel>>,
+    listener: Listener,
+) {
+    let Entrance { caller, profile, session, .. } = entrance;
+    let (visitor, profile) = (Visitor { caller, session }, profile.as_deref());
+    while !listener.peer.is_transport_closed() {
+        if let Some(mut lines) = room.house.lines(visitor.clone(), profile) {
+            while let Some(line) = lines.next().await {
+                let is_wanted = of(&line).is_some_and(|level| level >= read(&lowest));
+                // What the file says of the profile may be something else by now.
+                let is_served = || room.house.lines(visitor.clone(), profile).is_some();
+                if is_wanted && listener.is_there(&room) && is_served() {
+                    listener.tell(line).await;
+                }
+            }
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+fn of(line: &Fields) -> Option<LogLevel> {
+    level(line.get("level")?.as_str()?)
+}
+
+impl Listener {
+    /// Lines are not kept for who does not listen.
+    fn is_there(&self, room: &Room) -> bool {
+        self.session.as_ref().is_none_or(|session| room.sessions.listens(session))
+    }
+
+    async fn tell(&self, line: Fields) {
+        let line = CustomNotification::new("notifications/message", Some(Value::Object(line)));
+        let line = ServerNotification::CustomNotification(line);
+        // Who has gone is not looked for any more when the next one comes.
+        let _ = self.peer.send_notification(line).await;
+    }
+}

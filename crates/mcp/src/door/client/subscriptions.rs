@@ -1,0 +1,314 @@
+//! What a client is told without asking: that lists changed, and that a resource it follows did.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use futures_util::future::{BoxFuture, FutureExt as _, ready};
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
+use rmcp::model::{
+    ErrorData, ResourceUpdatedNotification, ResourceUpdatedNotificationParam, ServerNotification,
+    SubscriptionFilter,
+};
+use rmcp::service::{Peer, RoleServer, ServiceError, SubscriptionContext};
+use tokio::task::AbortHandle;
+use toolcrib_core::{Following, Kind, Visitor};
+
+use crate::door::backend::House;
+use crate::door::call::report::error_data;
+use crate::door::state::{Entrance, Room};
+
+/// Resources that one client may follow at the same time.
+pub(crate) const MOST: usize = 64;
+/// How often a session that is told of changes is looked at whether it is still there.
+const LOOK: Duration = Duration::from_secs(30);
+
+/// A list of which changes are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum List {
+    Tools,
+    Offers(Kind),
+}
+
+impl List {
+    /// The list whose change is told by this.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the SDK's messages grow with every release"
+    )]
+    pub(crate) fn of(told: &ServerNotification) -> Option<Self> {
+        match told {
+            ServerNotification::ToolListChangedNotification(_) => Some(Self::Tools),
+            ServerNotification::PromptListChangedNotification(_) => {
+                Some(Self::Offers(Kind::Prompt))
+            }
+            ServerNotification::ResourceListChangedNotification(_) => {
+                Some(Self::Offers(Kind::Resource))
+            }
+            _ => None,
+        }
+    }
+}
+
+const LISTS: [List; 3] = [List::Tools, List::Offers(Kind::Prompt), List::Offers(Kind::Resource)];
+
+fn changed(house: &Arc<dyn House>, list: List) -> BoxFuture<'static, List> {
+    let changed = match list {
+        List::Tools => house.changed(),
+        List::Offers(kind) => house.offers_changed(kind),
+    };
+    changed.map(move |()| list).boxed()
+}
+
+/// The same, and when the server for which a door stands says so of a list that is the same.
+fn told(house: &Arc<dyn House>, entrance: &Entrance, list: List) -> BoxFuture<'static, List> {
+    let kind = match list {
+        List::Tools => None,
+        List::Offers(kind) => Some(kind),
+    };
+    let announced = house.announced(entrance.profile.as_deref(), kind);
+    let changed = changed(house, list);
+    async move {
+        tokio::select! {
+            _ = changed => list,
+            () = announced => list,
+        }
+    }
+    .boxed()
+}
+
+/// Resolve when their list changes from now on.
+pub(crate) fn changes(house: &Arc<dyn House>) -> Vec<BoxFuture<'static, List>> {
+    LISTS.iter().map(|list| changed(house, *list)).collect()
+}
+
+/// Whoever tells a session of an older client of changed lists; it ends with this.
+#[derive(Default)]
+pub(crate) struct Telling(OnceLock<AbortHandle>);
+
+impl Telling {
+    /// `missed`: what it was not told yet, asked for after the beginning.
+    pub(crate) fn begin(
+        &self,
+        house: &Arc<dyn House>,
+        entrance: Entrance,
+        peer: Peer<RoleServer>,
+        missed: impl FnOnce() -> Vec<List>,
+    ) {
+        self.0.get_or_init(|| {
+            let changes = LISTS.iter().map(|list| told(house, &entrance, *list)).collect();
+            let house = Arc::clone(house);
+            let telling = tell_lists((house, entrance), peer, missed(), changes);
+            tokio::spawn(telling).abort_handle()
+        });
+    }
+}
+
+impl Drop for Telling {
+    fn drop(&mut self) {
+        self.0.get().map(AbortHandle::abort);
+    }
+}
+
+async fn tell_lists(
+    (house, entrance): (Arc<dyn House>, Entrance),
+    peer: Peer<RoleServer>,
+    missed: Vec<List>,
+    mut changes: FuturesUnordered<BoxFuture<'static, List>>,
+) {
+    for list in missed {
+        if tell(&peer, list).await.is_err() {
+            return;
+        }
+    }
+    while !peer.is_transport_closed() {
+        let list = tokio::select! {
+            Some(list) = changes.next() => list,
+            // A session may end while nothing changes.
+            () = tokio::time::sleep(LOOK) => continue,
+        };
+        changes.push(told(&house, &entrance, list));
+        if tell(&peer, list).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn tell(peer: &Peer<RoleServer>, list: List) -> Result<(), ServiceError> {
+    match list {
+        List::Tools => peer.notify_tool_list_changed().await,
+        List::Offers(Kind::Prompt) => peer.notify_prompt_list_changed().await,
+        List::Offers(_) => peer.notify_resource_list_changed().await,
+    }
+}
+
+/// What the session of an older client follows.
+#[derive(Default)]
+pub(crate) struct Followed(Mutex<HashMap<String, AbortHandle>>);
+
+impl Followed {
+    fn all(&self) -> MutexGuard<'_, HashMap<String, AbortHandle>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) async fn begin(
+        &self,
+        room: &Room,
+        entrance: Entrance,
+        uri: String,
+        peer: Peer<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if self.all().len() >= MOST {
+            let told = format!("this client follows {MOST} resources already: end one first");
+            return Err(ErrorData::invalid_request(told, None));
+        }
+        if self.all().contains_key(&uri) {
+            return Ok(());
+        }
+        let mut following = follow(&room.house, entrance, uri.clone()).await?;
+        let task = tokio::spawn(async move {
+            while let Some(params) = following.next().await {
+                let uri = params.get("uri").and_then(serde_json::Value::as_str).unwrap_or_default();
+                let update = ResourceUpdatedNotificationParam::new(uri);
+                let update = ResourceUpdatedNotification::new(update);
+                if peer.send_notification(update.into()).await.is_err() {
+                    break;
+                }
+            }
+        });
+        if let Some(before) = self.all().insert(uri, task.abort_handle()) {
+            before.abort();
+        }
+        Ok(())
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.all().len()
+    }
+
+    pub(crate) fn end(&self, uri: &str) {
+        if let Some(task) = self.all().remove(uri) {
+            task.abort();
+        }
+    }
+}
+
+impl Drop for Followed {
+    fn drop(&mut self) {
+        self.all().values().for_each(AbortHandle::abort);
+    }
+}
+
+async fn follow(
+    house: &Arc<dyn House>,
+    entrance: Entrance,
+    uri: String,
+) -> Result<Following, ErrorData> {
+    let Entrance { caller, profile, session, .. } = entrance;
+    let visitor = Visitor { caller, session };
+    let followed = house.follow(visitor, profile.as_deref(), uri).await;
+    followed.map_err(|error| error_data(&error))
+}
+
+/// How long a client waits for the acknowledgement while what it wants is begun to be followed;
+/// what takes longer is followed later.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+type Begun = BoxFuture<'static, (String, Option<Following>)>;
+
+/// What is followed for a client of 2026-07-28, begun before it hears that it is.
+pub(crate) struct Ahead {
+    entrance: Entrance,
+    lists: Vec<(List, BoxFuture<'static, List>)>,
+    followed: Vec<(String, Following)>,
+    /// Their sources take their time.
+    late: Vec<Begun>,
+}
+
+impl Ahead {
+    pub(crate) async fn begin(
+        room: &Room,
+        entrance: &Entrance,
+        wanted: &SubscriptionFilter,
+    ) -> Self {
+        let house = &room.house;
+        let lists = LISTS.iter().filter(|list| wants(wanted, **list));
+        let lists = lists.map(|list| (*list, told(house, entrance, *list))).collect();
+        let uris = wanted.resource_subscriptions.iter().flatten().take(MOST);
+        let mut beginning: FuturesUnordered<Begun> = uris
+            .map(|uri| {
+                let (house, entrance, uri) = (Arc::clone(house), entrance.clone(), uri.clone());
+                let begun = async move {
+                    let following = follow(&house, entrance, uri.clone()).await;
+                    (uri, following.ok())
+                };
+                begun.boxed()
+            })
+            .collect();
+        let mut followed = Vec::new();
+        let all = async {
+            while let Some((uri, following)) = beginning.next().await {
+                // Of what it may not follow it hears nothing.
+                followed.extend(following.map(|following| (uri, following)));
+            }
+        };
+        let _ = tokio::time::timeout(PATIENCE, all).await;
+        let (entrance, late) = (entrance.clone(), beginning.into_iter().collect());
+        Self { entrance, lists, followed, late }
+    }
+}
+
+fn wants(filter: &SubscriptionFilter, list: List) -> bool {
+    let wanted = match list {
+        List::Tools => filter.tools_list_changed,
+        List::Offers(Kind::Prompt) => filter.prompts_list_changed,
+        List::Offers(_) => filter.resources_list_changed,
+    };
+    wanted == Some(true)
+}
+
+/// Tells a client of 2026-07-28 what it wants to hear, until it has heard enough.
+pub(crate) async fn listen(room: &Room, ahead: Ahead, subscription: SubscriptionContext) {
+    let house = &room.house;
+    let (accepted, sink) = (subscription.accepted(), subscription.sink());
+    let Ahead { entrance, lists, followed, late } = ahead;
+    let is_accepted = |uri: &String| {
+        accepted.resource_subscriptions.as_ref().is_some_and(|accepted| accepted.contains(uri))
+    };
+    let lists = lists.into_iter().filter(|(list, _)| wants(accepted, *list));
+    let mut lists: FuturesUnordered<_> = lists.map(|(_, change)| change).collect();
+    let in_time = followed.into_iter().filter(|(uri, _)| is_accepted(uri));
+    let in_time = in_time.map(|(uri, following)| ready((uri, Some(following))).boxed());
+    let updates: FuturesUnordered<_> = in_time
+        .chain(late)
+        .map(|begun| async move {
+            let (uri, Some(mut following)) = begun.await else { return };
+            while following.next().await.is_some() {
+                if sink.notify_resource_updated(uri.as_str()).await.is_err() {
+                    return;
+                }
+            }
+        })
+        .collect();
+    let told_updates = async {
+        updates.collect::<()>().await;
+        std::future::pending::<()>().await;
+    };
+    let mut told_updates = std::pin::pin!(told_updates);
+    loop {
+        let list = tokio::select! {
+            () = subscription.cancelled() => return,
+            () = &mut told_updates => return,
+            Some(list) = lists.next(), if !lists.is_empty() => list,
+        };
+        lists.push(told(house, &entrance, list));
+        let sent = match list {
+            List::Tools => sink.notify_tool_list_changed().await,
+            List::Offers(Kind::Prompt) => sink.notify_prompt_list_changed().await,
+            List::Offers(_) => sink.notify_resource_list_changed().await,
+        };
+        if sent.is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The short way: a `tools/call` of 2026-07-28 that wants its result and nothing before it, and a
+//! `tools/list`, are answered without the SDK, whose tasks and channels cost more than the call,
+//! and whose types cost more than the list. What comes this way, [`Plain`] says; what of it belongs
+//! to a session, `early` begins.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::response::Response;
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderValue, StatusCode};
+use rmcp::model::{ErrorCode, ErrorData, RequestId};
+
+use super::fast_request::{Plain, Wanted};
+use crate::door::call::tool_call::{self, Marks};
+use crate::door::client::channel::Line;
+use crate::door::client::features::Client;
+use crate::door::methods::tools_list;
+use crate::door::sdk::results::Answer;
+use crate::door::state::{Entrance, Room};
+use crate::protocol::object_writer::Written;
+
+const JSON: &str = "application/json";
+
+impl Plain {
+    pub(crate) async fn answer(self, room: &Arc<Room>, entrance: Entrance) -> Response {
+        let Self { id, wanted, trace, key, capabilities } = self;
+        let client = Client::modern(&capabilities);
+        let (tool, arguments) = match wanted {
+            Wanted::Call(tool, arguments) => (tool, arguments),
+            Wanted::Tools(cursor) => {
+                return listed(room, &entrance, &client, &id, cursor.as_deref());
+            }
+        };
+        let line = Line::silent(&id, client, room.settings.patience);
+        // One that repeats an argument does not come this way.
+        let headers = Some(&HeaderMap::new());
+        let marks = Marks { trace: trace.as_deref(), key: key.as_ref(), again: None, headers };
+        let asked = (tool, arguments, None);
+        // On the heap: what holds this future is moved about before it is first polled.
+        let answered = Box::pin(tool_call::answer(room, entrance, line, marks, asked)).await;
+        replied(&id, true, answered.map(|(_, answer)| answer))
+    }
+}
+
+/// The answer to a `tools/list`.
+pub(crate) fn listed(
+    room: &Room,
+    entrance: &Entrance,
+    client: &Client,
+    id: &RequestId,
+    cursor: Option<&str>,
+) -> Response {
+    let list = tools_list::tools_as_json(room, entrance, client, cursor);
+    replied(id, client.is_modern, list.map(Answer::Written))
+}
+
+/// The answer to a request as it goes out.
+pub(crate) fn replied(
+    id: &RequestId,
+    is_modern: bool,
+    answered: Result<Answer, ErrorData>,
+) -> Response {
+    let mut message = begun(id);
+    let mut code = StatusCode::OK;
+    match answered {
+        Ok(Answer::Written(result)) => message.text("result", &result),
+        Ok(Answer::Result(result) | Answer::Asks(result)) => message.field("result", &result),
+        Ok(Answer::Task(task)) => message.field("result", &task),
+        Err(error) => {
+            // To the clients before it another status says that the server cannot be reached.
+            if is_modern {
+                code = status(&error);
+            }
+            message.field("error", &error);
+        }
+    }
+    plainly(code, message)
+}
+
+fn begun(id: &RequestId) -> Written {
+    let mut message = Written::new();
+    message.text("jsonrpc", b"\"2.0\"");
+    message.field("id", id);
+    message
+}
+
+fn plainly(status: StatusCode, message: Written) -> Response {
+    let mut response = Response::new(Body::from(message.end()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
+    response
+}
+
+/// The status that 2026-07-28 gives an error, whose request was well formed.
+fn status(error: &ErrorData) -> StatusCode {
+    match error.code {
+        ErrorCode::UNSUPPORTED_PROTOCOL_VERSION
+        | ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY
+        | ErrorCode::HEADER_MISMATCH => StatusCode::BAD_REQUEST,
+        ErrorCode::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
+        _ => StatusCode::OK,
+    }
+}

@@ -1,0 +1,182 @@
+//! Prompts, resources and completions at the desk: their lists, and one answer with its questions.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rmcp::model::ErrorData;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use toolcrib_core::{About, BatchOptions, Fields, Inquiry, Kind, Said, Visitor};
+
+use super::tools_list;
+use crate::door::backend::Asking;
+use crate::door::call::report::error_data;
+use crate::door::call::running::{End, Hold, Running, Step, Visit};
+use crate::door::call::tool_call::{digest, stale};
+use crate::door::client::channel::Line;
+use crate::door::client::features::Client;
+use crate::door::sdk::handler::{Desk, offers};
+use crate::door::sdk::results::{self, Out};
+use crate::door::state::{Entrance, Room};
+
+/// One request for something that is read.
+pub(crate) struct Reading<'a> {
+    desk: &'a Desk,
+    line: Line,
+    entrance: Entrance,
+    visit: Visit,
+    inquiry: Inquiry,
+}
+
+impl<'a> Reading<'a> {
+    pub(crate) fn new(desk: &'a Desk, line: Line, entrance: Entrance, inquiry: Inquiry) -> Self {
+        let Entrance { caller, profile, .. } = entrance.clone();
+        let params = Value::Object(inquiry.params.clone());
+        let visit =
+            Visit { caller, profile, digest: digest(inquiry.about.method(), Some(&params)) };
+        Self { desk, line, entrance, visit, inquiry }
+    }
+
+    /// `state` and `answers`: of a client that comes back with what it was asked for.
+    pub(crate) async fn answer<T: Serialize + DeserializeOwned>(
+        self,
+        state: Option<String>,
+        answers: BTreeMap<String, Value>,
+    ) -> Result<Out<T>, ErrorData> {
+        let running = match state.filter(|_| self.line.client.is_modern) {
+            None => self.begin(),
+            Some(state) => {
+                let taken = self.desk.room.waiting.take(&state, &self.visit);
+                let mut running = taken.ok_or_else(stale)?;
+                if !running.answer(answers) {
+                    return self.wait(running).await;
+                }
+                running
+            }
+        };
+        self.follow(running).await
+    }
+
+    fn begin(&self) -> Running {
+        let house = &self.desk.room.house;
+        Running::start(self.visit.clone(), &self.line.client, Hold::WithItsClient, |options| {
+            let Entrance { caller, profile, session, trace, trace_state, .. } =
+                self.entrance.clone();
+            let options = BatchOptions { trace, trace_state, ..options };
+            let (visitor, inquiry) = (Visitor { caller, session }, self.inquiry.clone());
+            let answer = house.inquire(Asking { visitor, profile, inquiry, options });
+            Box::pin(async move { End::Read(Box::new(answer.await)) })
+        })
+    }
+
+    async fn follow<T: Serialize + DeserializeOwned>(
+        &self,
+        running: Running,
+    ) -> Result<Out<T>, ErrorData> {
+        match running.go_on(&self.line).await {
+            Step::Ended(End::Read(read)) => {
+                self.complete(read.map_err(|error| error_data(&error))?)
+            }
+            // Its digest is that of a call.
+            Step::Ended(End::Called(_)) => Err(stale()),
+            Step::Asks(running) => self.wait(running).await,
+            // Nobody reads this.
+            Step::Gone => Err(ErrorData::internal_error("the request was cancelled", None)),
+        }
+    }
+
+    async fn wait<T: Serialize + DeserializeOwned>(
+        &self,
+        running: Running,
+    ) -> Result<Out<T>, ErrorData> {
+        let (questions, around) = (running.questions(), running.around());
+        match self.desk.room.waiting.keep(running) {
+            Ok(state) => {
+                let asked = results::asking(questions, &state, around);
+                results::asks(&self.desk.room, &self.line, &asked, || empty(&self.inquiry.about))
+            }
+            Err(mut running) => {
+                running.decline();
+                Box::pin(self.follow(*running)).await
+            }
+        }
+    }
+
+    fn complete<T: Serialize + DeserializeOwned>(&self, read: Fields) -> Result<Out<T>, ErrorData> {
+        let mut result = Map::new();
+        if self.line.client.is_modern {
+            result.insert("resultType".to_owned(), json!("complete"));
+        }
+        result.extend(read);
+        if self.line.client.is_modern && self.inquiry.about == About::Resource {
+            let is_sole = self.desk.sole(&self.entrance).is_some();
+            let hints = result.contains_key("ttlMs") && result.contains_key("cacheScope");
+            if !hints {
+                result.insert("ttlMs".to_owned(), json!(0));
+            }
+            // What one caller may read another may not; a sole source knows best.
+            if !(hints && is_sole) {
+                result.insert("cacheScope".to_owned(), json!("private"));
+            }
+        }
+        let (room, about) = (&self.desk.room, &self.inquiry.about);
+        results::typed(room, &self.line, Value::Object(result), || empty(about)).map(Out::Complete)
+    }
+}
+
+/// The least that the SDK takes for a result.
+fn empty(about: &About) -> Value {
+    match about {
+        About::Prompt => json!({ "messages": [] }),
+        About::Resource => json!({ "contents": [] }),
+        About::Completion => json!({ "completion": { "values": [] } }),
+        About::Level | About::Method(_) | About::Notice(_) => json!({}),
+    }
+}
+
+/// A page of what there is of a kind.
+pub(crate) fn list<T: Serialize + DeserializeOwned>(
+    desk: &Desk,
+    line: &Line,
+    entrance: &Entrance,
+    kind: Kind,
+    cursor: Option<&str>,
+) -> Result<T, ErrorData> {
+    let sole = desk.sole(entrance);
+    let (capability, method, key, name) = match kind {
+        Kind::Prompt => ("prompts", "prompts/list", "prompts", "name"),
+        Kind::Resource => ("resources", "resources/list", "resources", "uri"),
+        Kind::Template => {
+            ("resources", "resources/templates/list", "resourceTemplates", "uriTemplate")
+        }
+    };
+    offers(sole.as_deref(), capability, method)?;
+    let room = &desk.room;
+    let all = room.house.offers(&entrance.caller, entrance.profile.as_deref(), kind);
+    let (page, next) = tools_list::offers(&all, name, cursor, room.settings.page)?;
+    let mut result = frame(&desk.room, &line.client, sole.as_ref(), method);
+    result.insert(key.to_owned(), Value::Array(page));
+    result.extend(next.map(|next| ("nextCursor".to_owned(), Value::from(next))));
+    results::typed(room, line, Value::Object(result), || json!({ key: [] }))
+}
+
+/// What a list says besides its entries.
+pub(crate) fn frame(
+    room: &Room,
+    client: &Client,
+    sole: Option<&Arc<Said>>,
+    method: &str,
+) -> Map<String, Value> {
+    let said = sole.map(|said| said.besides(method, client.is_modern));
+    let mut result = said.unwrap_or_default();
+    if !client.is_modern {
+        return result;
+    }
+    let fresh = u64::try_from(room.settings.fresh.as_millis()).unwrap_or(u64::MAX);
+    result.insert("resultType".to_owned(), json!("complete"));
+    result.entry("ttlMs").or_insert_with(|| json!(fresh));
+    // What a caller sees is for this caller.
+    result.entry("cacheScope").or_insert_with(|| json!("private"));
+    result
+}

@@ -1,0 +1,450 @@
+//! The SDK's server side: one desk for a session of an older client, or for one modern request.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rmcp::ServerHandler;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
+    CompleteResult, CustomNotification, CustomRequest, CustomResult, DiscoverResult, ErrorCode,
+    ErrorData, Extensions, GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult,
+    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, ServerConfig, SubscriptionFilter,
+    UpdateTaskParams,
+};
+use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
+use rmcp::transport::streamable_http_server::SessionRestoreMarker;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use toolcrib_core::{
+    About, BatchOptions, Fields, Inquiry, Kind, LogLevel, Said, ToolError, Trace, TraceState,
+    Visitor,
+};
+
+use super::results::{self, Out};
+use crate::client::inflight::level;
+use crate::door::backend::Asking;
+use crate::door::call::idempotency;
+use crate::door::call::tool_call::{self, Marks, traced};
+use crate::door::client::channel::Line;
+use crate::door::client::early_subscription::Carried;
+use crate::door::client::features::Client;
+use crate::door::client::logs::{Hearing, Listener};
+use crate::door::client::subscriptions::{self, Ahead, Followed, Telling};
+use crate::door::http::SESSION;
+use crate::door::http::session_fast_path::Early;
+use crate::door::methods::extension;
+use crate::door::methods::initialize;
+use crate::door::methods::resources::{self, Reading};
+use crate::door::methods::tools_list;
+use crate::door::state::{Entrance, Room};
+use crate::door::stdio::operation::Mark;
+use crate::protocol::methods;
+
+pub(crate) struct Desk {
+    pub(crate) room: Arc<Room>,
+    /// Of a client at a pipe; over HTTP each request says who comes.
+    entrance: Option<Entrance>,
+    hearing: Hearing,
+    followed: Followed,
+    telling: Telling,
+}
+
+/// The revisions that this door speaks.
+pub(crate) const REVISIONS: &[ProtocolVersion] = &[
+    ProtocolVersion::V_2025_03_26,
+    ProtocolVersion::V_2025_06_18,
+    ProtocolVersion::V_2025_11_25,
+    ProtocolVersion::V_2026_07_28,
+];
+
+impl Desk {
+    pub(crate) fn new(room: Arc<Room>, entrance: Option<Entrance>) -> Self {
+        let (followed, telling) = (Followed::default(), Telling::default());
+        Self { room, entrance, hearing: Hearing::default(), followed, telling }
+    }
+
+    /// Who comes, as authentication said; without that there is no way in.
+    pub(crate) fn entrance(&self, extensions: &Extensions) -> Result<Entrance, ErrorData> {
+        if let Some(entrance) = &self.entrance {
+            let place = Mark::of(extensions).map(|mark| mark.trace);
+            let trace = place.unwrap_or_else(|| self.room.settings.traced.then(Trace::root));
+            return Ok(Entrance { trace, ..entrance.clone() });
+        }
+        let parts = extensions.get::<http::request::Parts>();
+        let entrance = parts.and_then(|parts| parts.extensions.get::<Entrance>());
+        entrance.cloned().ok_or_else(|| ErrorData::invalid_request("nobody is logged in", None))
+    }
+
+    /// What the only source behind this entrance says of itself.
+    pub(crate) fn sole(&self, entrance: &Entrance) -> Option<Arc<Said>> {
+        self.room.sole(entrance)
+    }
+
+    /// Takes in what a client at a pipe says beside its place in a trace. Over HTTP the way in did.
+    fn hear_state(&self, entrance: &mut Entrance, context: &RequestContext<RoleServer>) {
+        if self.entrance.is_some()
+            && context.meta.get_traceparent().and_then(Trace::parse).is_some()
+        {
+            let said = context.meta.get("tracestate").and_then(Value::as_str);
+            entrance.trace_state = said.and_then(TraceState::parse);
+        }
+    }
+
+    fn list<T: Serialize + DeserializeOwned>(
+        &self,
+        kind: Kind,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<T, ErrorData> {
+        let entrance = self.entrance(&context.extensions)?;
+        let cursor = request.and_then(|request| request.cursor);
+        resources::list(self, &self.line(context), &entrance, kind, cursor.as_deref())
+    }
+
+    pub(crate) fn reading(
+        &self,
+        about: About,
+        params: &impl Serialize,
+        context: RequestContext<RoleServer>,
+    ) -> Result<Reading<'_>, ErrorData> {
+        let mut entrance = self.entrance(&context.extensions)?;
+        self.hear_state(&mut entrance, &context);
+        let said = context.meta.get_traceparent();
+        entrance.trace = entrance.trace.map(|own| traced(own, said));
+        let Ok(Value::Object(mut params)) = serde_json::to_value(params) else {
+            return Err(ErrorData::invalid_params("the parameters are no object", None));
+        };
+        params.shift_remove("_meta");
+        Ok(Reading::new(self, self.line(context), entrance, Inquiry { about, params }))
+    }
+
+    /// Tells the only source behind an entrance something to which this client hears no answer.
+    pub(crate) async fn pass_on(
+        &self,
+        entrance: Entrance,
+        inquiry: Inquiry,
+    ) -> Result<Fields, ToolError> {
+        let Entrance { caller, profile, session, .. } = entrance;
+        let (visitor, options) = (Visitor { caller, session }, BatchOptions::default());
+        let asking = Asking { visitor, profile, inquiry, options };
+        self.room.house.inquire(asking).await
+    }
+
+    /// Tells how many resources its client follows now.
+    fn follows(&self, extensions: &Extensions) {
+        if let Some(id) = session(extensions) {
+            self.room.sessions.follows(id, self.followed.count());
+        }
+    }
+
+    /// Its client may have lines of log that belong to no call.
+    fn hears(&self, entrance: Entrance, extensions: &Extensions, peer: Peer<RoleServer>) {
+        let session = session(extensions).map(str::to_owned);
+        session.as_ref().inspect(|id| self.room.sessions.hears(id));
+        self.hearing.begin(&self.room, entrance, Listener { peer, session });
+    }
+
+    fn line(&self, context: RequestContext<RoleServer>) -> Line {
+        let mut client = Client::of(&context);
+        let named = context.meta.get("io.modelcontextprotocol/logLevel").and_then(Value::as_str);
+        client.hears =
+            if client.is_modern { named.and_then(level) } else { Some(self.hearing.lowest()) };
+        let (id, patience) = (context.id.clone(), self.room.settings.patience);
+        let over = session(&context.extensions).map(|id| self.room.sessions.over(id));
+        Line { id, context: Some(context), over, client, patience }
+    }
+}
+
+/// What the SDK calls the session of a request over HTTP.
+fn session(extensions: &Extensions) -> Option<&str> {
+    let parts = extensions.get::<http::request::Parts>()?;
+    parts.headers.get(SESSION)?.to_str().ok()
+}
+
+/// Fails where a door that stands for one source has no such methods.
+pub(crate) fn offers(
+    sole: Option<&Said>,
+    capability: &str,
+    method: &'static str,
+) -> Result<(), ErrorData> {
+    match sole {
+        Some(said) if !said.capabilities.contains_key(capability) => {
+            Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl ServerHandler for Desk {
+    fn get_info(&self) -> ServerConfig {
+        initialize::config(self.room.settings.instructions.as_ref())
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Borrowed(REVISIONS)
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        context.peer.set_peer_info(request.clone());
+        let woken = context.extensions.get::<SessionRestoreMarker>();
+        if let Some(level) = woken.and_then(|woken| self.room.sessions.level(&woken.id)) {
+            self.hearing.set(level);
+        }
+        let config = self.negotiate_initialize(&request)?;
+        let entrance = self.entrance(&context.extensions)?;
+        initialize::initialize(self, &self.line(context), &entrance, config)
+    }
+
+    async fn discover(
+        &self,
+        context: RequestContext<RoleServer>,
+    ) -> Result<DiscoverResult, ErrorData> {
+        let entrance = self.entrance(&context.extensions)?;
+        initialize::discover(self, &self.line(context), &entrance, &self.get_info())
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let entrance = self.entrance(&context.extensions)?;
+        let line = self.line(context);
+        let cursor = request.and_then(|request| request.cursor);
+        let list = tools_list::tools(&self.room, &entrance, &line.client, cursor.as_deref())?;
+        results::typed(&self.room, &line, list, || json!({ "tools": [] }))
+    }
+
+    async fn call_tool(
+        &self,
+        mut params: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        if let Some(early) = Early::taken(&context.extensions) {
+            let (line, answer) = Box::pin(early.go_on(self.line(context))).await?;
+            return results::called(&self.room, &line, answer);
+        }
+        let mut entrance = self.entrance(&context.extensions)?;
+        self.hear_state(&mut entrance, &context);
+        let tool = std::mem::take(&mut params.name).into_owned();
+        let arguments = params.arguments.take().map(Value::Object);
+        let answers = params.input_responses.take().unwrap_or_default();
+        let back = params.request_state.take().map(|state| (state, answers));
+        let meta = context.meta.clone();
+        let headers = context.extensions.get::<http::request::Parts>();
+        let headers = headers.map(|parts| parts.headers.clone());
+        let asked = (tool, arguments, back);
+        let line = self.line(context);
+        let headers = headers.as_ref().filter(|_| line.client.is_modern);
+        let (key, again) = (meta.get(idempotency::KEY), meta.get(idempotency::AGAIN));
+        let marks = Marks { trace: meta.get_traceparent(), key, again, headers };
+        let (line, answer) = tool_call::answer(&self.room, entrance, line, marks, asked).await?;
+        results::called(&self.room, &line, answer)
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let entrance = self.entrance(&context.extensions)?;
+        self.task_state(&request.task_id, &entrance, &self.line(context))
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let entrance = self.entrance(&context.extensions)?;
+        self.answer_task(&request.task_id, entrance, request.input_responses)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.end_task(&request.task_id, &self.entrance(&context.extensions)?)
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        self.list(Kind::Prompt, request, context)
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        self.list(Kind::Resource, request, context)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        self.list(Kind::Template, request, context)
+    }
+
+    async fn get_prompt(
+        &self,
+        mut params: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let state = params.request_state.take();
+        let answers = params.input_responses.take().unwrap_or_default();
+        let reading = self.reading(About::Prompt, &params, context)?;
+        Ok(match reading.answer(state, answers).await? {
+            Out::Complete(result) => GetPromptResponse::Complete(result),
+            Out::Asks(asks) => GetPromptResponse::InputRequired(asks),
+        })
+    }
+
+    async fn read_resource(
+        &self,
+        mut params: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let state = params.request_state.take();
+        let answers = params.input_responses.take().unwrap_or_default();
+        let reading = self.reading(About::Resource, &params, context)?;
+        Ok(match reading.answer(state, answers).await? {
+            Out::Complete(result) => ReadResourceResponse::Complete(result),
+            Out::Asks(asks) => ReadResourceResponse::InputRequired(asks),
+        })
+    }
+
+    async fn complete(
+        &self,
+        params: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let reading = self.reading(About::Completion, &params, context)?;
+        match reading.answer(None, BTreeMap::new()).await? {
+            Out::Complete(result) => Ok(result),
+            // No revision has questions here.
+            Out::Asks(_) => Ok(CompleteResult::default()),
+        }
+    }
+
+    #[expect(deprecated, reason = "older clients set their level by this")]
+    async fn set_level(
+        &self,
+        request: rmcp::model::SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let named = serde_json::to_value(request.level).unwrap_or_default();
+        let lowest = named.as_str().and_then(level).unwrap_or(LogLevel::Info);
+        self.hearing.set(lowest);
+        if let Some(id) = session(&context.extensions) {
+            self.room.sessions.set_level(id, lowest);
+        }
+        let entrance = self.entrance(&context.extensions)?;
+        if self.sole(&entrance).is_some() {
+            let params = Fields::from_iter([("level".to_owned(), named)]);
+            // A server without levels loses nothing: lines are sorted out here as well.
+            let inquiry = Inquiry { about: About::Level, params };
+            if self.pass_on(entrance.clone(), inquiry).await.is_ok() {
+                self.hears(entrance, &context.extensions, context.peer);
+            }
+        }
+        Ok(())
+    }
+
+    async fn subscribe(
+        &self,
+        request: rmcp::model::SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let entrance = self.entrance(&context.extensions)?;
+        self.followed.begin(&self.room, entrance, request.uri, context.peer).await?;
+        self.follows(&context.extensions);
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: rmcp::model::UnsubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.entrance(&context.extensions)?;
+        self.followed.end(&request.uri);
+        self.follows(&context.extensions);
+        Ok(())
+    }
+
+    /// What the SDK has no type for: parameters that do not fit, or a method of an extension.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        if methods::is_defined(&request.method) {
+            return Err(results::misfit(request.method, &Client::of(&context)));
+        }
+        extension::request(self, request, context).await
+    }
+
+    async fn on_custom_notification(
+        &self,
+        notification: CustomNotification,
+        context: NotificationContext<RoleServer>,
+    ) {
+        if !methods::is_defined(&notification.method) {
+            extension::notice(self, notification, &context.extensions).await;
+        }
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let NotificationContext { peer, extensions, .. } = context;
+        if let Some(id) = session(&extensions) {
+            self.room.sessions.is_of(id, Client::of_session(&peer));
+        }
+        let woken = extensions.get::<SessionRestoreMarker>();
+        let missed = || woken.map(|woken| self.room.sessions.missed(&woken.id)).unwrap_or_default();
+        // Whoever comes in without one was refused before.
+        if let Ok(entrance) = self.entrance(&extensions) {
+            if woken.is_some_and(|woken| self.room.sessions.may_hear(&woken.id)) {
+                self.hears(entrance.clone(), &extensions, peer.clone());
+            }
+            self.telling.begin(&self.room.house, entrance, peer, missed);
+        }
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        let mut accepted = requested.clone();
+        if let Some(uris) = &mut accepted.resource_subscriptions {
+            uris.truncate(subscriptions::MOST);
+        }
+        Some(accepted)
+    }
+
+    async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        let extensions = &subscription.request_context().extensions;
+        let ahead = if let Some(ahead) = Carried::taken(extensions) {
+            ahead
+        } else {
+            let entrance = self.entrance(extensions)?;
+            Ahead::begin(&self.room, &entrance, subscription.accepted()).await
+        };
+        subscriptions::listen(&self.room, ahead, subscription).await;
+        Ok(())
+    }
+}

@@ -1,0 +1,208 @@
+//! Sessions as the SDK wants them: its own of one process, behind what lets them sleep.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use futures_util::stream::{Stream, StreamExt as _};
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::transport::WorkerTransport;
+use rmcp::transport::common::server_side_http::ServerSseMessage;
+use rmcp::transport::streamable_http_server::SessionManager;
+use rmcp::transport::streamable_http_server::session::local::{
+    LocalSessionManagerError, LocalSessionWorker,
+};
+use rmcp::transport::streamable_http_server::session::{
+    RestoreOutcome, SessionId, SessionState, SessionStore, SessionStoreError,
+};
+use tokio::sync::Notify;
+use tokio::time::timeout;
+
+use super::activity::{Attended, Streaming};
+use super::{FALL, Sessions, State};
+
+type Transport = Attended<WorkerTransport<LocalSessionWorker>>;
+
+/// To a session that wakes come the last word of its greeting and what woke it.
+const WAKING: usize = 2;
+
+impl SessionManager for Sessions {
+    type Error = LocalSessionManagerError;
+    type Transport = Transport;
+
+    async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
+        self.let_sleep(true);
+        let (id, transport) = self.local.create_session().await?;
+        let vigil = self.wakes(&id, 0);
+        self.look_after();
+        Ok((id, Attended { transport, vigil }))
+    }
+
+    async fn initialize_session(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<ServerJsonRpcMessage, Self::Error> {
+        self.local.initialize_session(id, message).await
+    }
+
+    async fn has_session(&self, id: &SessionId) -> Result<bool, Self::Error> {
+        loop {
+            // With the lock held: it does not fall asleep before what is let in has come.
+            if self.all().vigils.get(id).map(|vigil| vigil.expect()).is_some() {
+                return Ok(true);
+            }
+            let Some(falling) = self.falling(id) else { return Ok(false) };
+            let fell = falling.notified();
+            let still = self.falling(id).is_some_and(|now| Arc::ptr_eq(&now, &falling));
+            if still && timeout(FALL, fell).await.is_err() {
+                return Ok(false);
+            }
+        }
+    }
+
+    async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {
+        if self.ended(id) { Ok(()) } else { self.local.close_session(id).await }
+    }
+
+    async fn create_stream(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        let asking = match &message {
+            JsonRpcMessage::Request(request) => {
+                self.vigil(id).map(|vigil| vigil.asked(&request.id))
+            }
+            JsonRpcMessage::Response(_)
+            | JsonRpcMessage::Error(_)
+            | JsonRpcMessage::Notification(_) => None,
+        };
+        let streaming = self.streaming(id, false);
+        // The message is the last that this passes on: dropped or failed before, it passed on none.
+        let stream = self.local.create_stream(id, message).await?;
+        if let Some(asking) = asking {
+            asking.comes();
+        }
+        Ok(held(stream, streaming))
+    }
+
+    async fn accept_message(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<(), Self::Error> {
+        self.local.accept_message(id, message).await?;
+        if let Some(vigil) = self.vigil(id) {
+            vigil.arrived();
+        }
+        Ok(())
+    }
+
+    async fn create_standalone_stream(
+        &self,
+        id: &SessionId,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        let streaming = self.streaming(id, true);
+        let stream = self.local.create_standalone_stream(id).await?;
+        Ok(held(stream, streaming))
+    }
+
+    async fn resume(
+        &self,
+        id: &SessionId,
+        last_event_id: String,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        // An event of an answer names the request behind a stroke.
+        let streaming = self.streaming(id, !last_event_id.contains('/'));
+        let stream = self.local.resume(id, last_event_id).await?;
+        Ok(held(stream, streaming))
+    }
+
+    async fn restore_session(
+        &self,
+        id: SessionId,
+    ) -> Result<RestoreOutcome<Self::Transport>, Self::Error> {
+        if !self.sleeps(&id) {
+            return Ok(RestoreOutcome::NotSupported);
+        }
+        self.let_sleep(true);
+        let vigil = self.wakes(&id, WAKING);
+        let RestoreOutcome::Restored(transport) = self.local.restore_session(id).await? else {
+            return Ok(RestoreOutcome::NotSupported);
+        };
+        Ok(RestoreOutcome::Restored(Attended { transport, vigil }))
+    }
+}
+
+impl Sessions {
+    fn falling(&self, id: &str) -> Option<Arc<Notify>> {
+        match &self.all().known.get(id)?.state {
+            State::Falling(_, fell) => Some(Arc::clone(fell)),
+            State::Awake | State::Asleep(_) => None,
+        }
+    }
+
+    /// Whether it sleeps, or is about to.
+    pub(in crate::door) fn has_to_wake(&self, id: &str) -> bool {
+        let all = self.all();
+        all.known.get(id).is_some_and(|session| !matches!(session.state, State::Awake))
+    }
+
+    fn sleeps(&self, id: &str) -> bool {
+        let all = self.all();
+        all.known.get(id).is_some_and(|session| matches!(session.state, State::Asleep(_)))
+    }
+}
+
+/// The stream, and a guard as long as it lasts.
+fn held<S>(stream: S, streaming: Option<Streaming>) -> impl Stream<Item = S::Item> + Send + Sync
+where
+    S: Stream + Send + Sync + 'static,
+{
+    stream.map(move |event| {
+        let _held = &streaming;
+        event
+    })
+}
+
+type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, SessionStoreError>> + Send + 'a>>;
+
+/// The SDK asks here for the greeting of a session that it does not find.
+impl SessionStore for Sessions {
+    fn load<'a, 'b, 'c>(&'a self, id: &'b str) -> Answer<'c, Option<SessionState>>
+    where
+        'a: 'c,
+        'b: 'c,
+        Self: 'c,
+    {
+        let all = self.all();
+        let asleep = all.known.get(id).filter(|session| matches!(session.state, State::Asleep(_)));
+        let greeting = asleep.and_then(|session| serde_json::from_str(&session.greeting).ok());
+        Box::pin(std::future::ready(Ok(greeting.map(SessionState::new))))
+    }
+
+    fn store<'a, 'b, 'c, 'd>(&'a self, id: &'b str, state: &'c SessionState) -> Answer<'d, ()>
+    where
+        'a: 'd,
+        'b: 'd,
+        'c: 'd,
+        Self: 'd,
+    {
+        let greeting = serde_json::to_string(&state.initialize_params).unwrap_or_default();
+        if let Some(session) = self.all().known.get_mut(id) {
+            session.greeting = greeting.into();
+        }
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn delete<'a, 'b, 'c>(&'a self, id: &'b str) -> Answer<'c, ()>
+    where
+        'a: 'c,
+        'b: 'c,
+        Self: 'c,
+    {
+        let over = self.all().remove(id);
+        self.tell(over);
+        Box::pin(std::future::ready(Ok(())))
+    }
+}

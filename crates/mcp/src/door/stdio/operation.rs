@@ -1,0 +1,115 @@
+//! What a client at a pipe asks for as one operation, of which the house is told when it is over.
+//! Over HTTP whoever serves the requests sees them, and what comes of them, by itself.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use rmcp::model::{ClientRequest, ErrorData, Extensions, ServerResult};
+use rmcp::service::{RequestContext, RoleServer};
+use toolcrib_core::Trace;
+
+use crate::door::backend::House;
+use crate::door::state::Room;
+
+/// An operation that is over.
+pub struct Served {
+    pub method: String,
+    /// Of the tool or prompt that it is about.
+    pub name: Option<String>,
+    /// The request's own.
+    pub id: String,
+    pub revision: Option<String>,
+    /// Its place in a trace; `None`: nobody collects any.
+    pub trace: Option<Trace>,
+    pub took: Duration,
+    pub failure: Option<Unserved>,
+}
+
+/// Why an operation came to nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unserved {
+    /// The error of JSON-RPC.
+    Code(i64),
+    /// The result says so.
+    Tool,
+    /// Its client did not want the answer any more.
+    Cancelled,
+}
+
+/// One under way. It is over when it is dropped.
+pub(crate) struct Operation {
+    house: Arc<dyn House>,
+    began: Instant,
+    served: Served,
+    mark: Mark,
+}
+
+/// Goes with the request to the handler.
+#[derive(Clone)]
+pub(crate) struct Mark {
+    pub(crate) trace: Option<Trace>,
+    has_failed: Arc<AtomicBool>,
+}
+
+impl Operation {
+    /// `None`: it listens, which has no end to wait for.
+    pub(crate) fn begin(
+        room: &Room,
+        request: &ClientRequest,
+        context: &mut RequestContext<RoleServer>,
+    ) -> Option<Self> {
+        if matches!(request, ClientRequest::SubscriptionsListenRequest(_)) {
+            return None;
+        }
+        let said = context.meta.get_traceparent().and_then(Trace::parse);
+        let trace = || said.map_or_else(Trace::root, Trace::child);
+        let trace = room.settings.traced.then(trace);
+        let mark = Mark { trace, has_failed: Arc::default() };
+        context.extensions.insert(mark.clone());
+        let served = Served {
+            method: request.method().to_owned(),
+            name: name(request).map(str::to_owned),
+            id: context.id.to_string(),
+            revision: context.protocol_version().map(|own| own.to_string()),
+            trace,
+            took: Duration::ZERO,
+            failure: Some(Unserved::Cancelled),
+        };
+        Some(Self { house: Arc::clone(&room.house), began: Instant::now(), served, mark })
+    }
+
+    pub(crate) fn answered(mut self, answer: &Result<ServerResult, ErrorData>) {
+        self.served.failure = match answer {
+            Err(error) => Some(Unserved::Code(error.code.0.into())),
+            Ok(_) => self.mark.has_failed.load(Ordering::Relaxed).then_some(Unserved::Tool),
+        };
+    }
+}
+
+impl Drop for Operation {
+    fn drop(&mut self) {
+        self.served.took = self.began.elapsed();
+        self.house.served(&self.served);
+    }
+}
+
+impl Mark {
+    pub(crate) fn of(extensions: &Extensions) -> Option<&Self> {
+        extensions.get()
+    }
+
+    /// The result of the request says that it failed.
+    pub(crate) fn fails(&self) {
+        self.has_failed.store(true, Ordering::Relaxed);
+    }
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "the SDK's messages grow with every release")]
+fn name(request: &ClientRequest) -> Option<&str> {
+    match request {
+        ClientRequest::CallToolRequest(asked) => Some(&asked.params.name),
+        ClientRequest::GetPromptRequest(asked) => Some(&asked.params.name),
+        _ => None,
+    }
+}

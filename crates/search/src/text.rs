@@ -1,0 +1,6 @@
+//! Texts as words: split, stemmed, weighed, and joined with words of the same meaning.
+pub(crate) mod abbreviations;
+mod porter2;
+pub(crate) mod stop_words;
+pub(crate) mod synonyms;
+pub(crate) mod words;

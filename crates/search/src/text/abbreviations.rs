@@ -1,0 +1,94 @@
+//! Short forms of words: `PR` for pull request, `repo` for repository.
+
+use std::sync::OnceLock;
+
+use foldhash::HashMap;
+
+use super::words::stems;
+
+/// Forms that stand for each other, one group a line.
+const WORDS: &str = include_str!("synonyms/short.txt");
+
+/// A form of several words, and the one word that stands for it.
+struct Phrase {
+    /// The stems before the last, the nearest to it first.
+    before: Vec<String>,
+    stands_for: String,
+}
+
+#[derive(Default)]
+pub(crate) struct Short {
+    /// By their last stem.
+    phrases: HashMap<String, Vec<Phrase>>,
+    /// Stems that stand for each other.
+    pub(crate) pairs: Vec<(String, String)>,
+}
+
+pub(crate) fn short() -> &'static Short {
+    static SHORT: OnceLock<Short> = OnceLock::new();
+    SHORT.get_or_init(|| {
+        let mut short = Short::default();
+        lines().for_each(|line| short.group(line));
+        short
+    })
+}
+
+fn lines() -> impl Iterator<Item = &'static str> {
+    WORDS.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
+/// More than one of a short form, and the form, where no rule of endings leads back: `prs`, `pr`.
+pub(crate) fn several() -> &'static HashMap<String, &'static str> {
+    static SEVERAL: OnceLock<HashMap<String, &'static str>> = OnceLock::new();
+    SEVERAL.get_or_init(|| {
+        let is_bare = |letter: u8| letter.is_ascii_lowercase() && !b"aeiouy".contains(&letter);
+        let forms = lines().filter_map(|line| line.split(" = ").next());
+        let bare = forms.filter(|form| form.bytes().all(is_bare));
+        bare.map(|form| (format!("{form}s"), form)).collect()
+    })
+}
+
+impl Short {
+    fn group(&mut self, line: &str) {
+        let stemmed = |form: &str| {
+            let mut own: Vec<String> = Vec::new();
+            stems(form, |_, stem| own.push(stem.to_owned()));
+            own
+        };
+        let forms: Vec<Vec<String>> = line.split(" = ").map(stemmed).collect();
+        let single = |form: &&Vec<String>| form.len() == 1;
+        let singles: Vec<&String> = forms.iter().filter(single).flatten().collect();
+        for from in &singles {
+            let others = singles.iter().filter(|to| *to != from);
+            self.pairs.extend(others.map(|to| ((*from).clone(), (*to).clone())));
+        }
+        let Some(first) = singles.first() else { return };
+        for form in forms.iter().filter(|form| form.len() > 1) {
+            let Some((last, before)) = form.split_last() else { continue };
+            let before = before.iter().rev().cloned().collect();
+            let phrase = Phrase { before, stands_for: (*first).clone() };
+            self.phrases.entry(last.clone()).or_default().push(phrase);
+        }
+    }
+
+    /// What the words that end with this one stand for; `before`: the stems before it, the nearest
+    /// first.
+    pub(crate) fn ended_by<'b>(
+        &self,
+        last: &str,
+        before: &(impl Iterator<Item = &'b str> + Clone),
+    ) -> Vec<&str> {
+        let phrases = self.phrases.get(last).into_iter().flatten();
+        let met = phrases.filter(|phrase| {
+            let mut here = before.clone();
+            phrase.before.iter().all(|stem| here.next() == Some(stem))
+        });
+        met.map(|phrase| phrase.stands_for.as_str()).collect()
+    }
+
+    /// Whether so few letters are a word.
+    pub(crate) fn has(&self, word: &str) -> bool {
+        self.pairs.iter().any(|(from, _)| from == word)
+            || self.phrases.values().flatten().any(|phrase| phrase.stands_for == word)
+    }
+}

@@ -1,0 +1,212 @@
+//! `toolcrib doctor`: how every source is doing, and what to do about those that are not well.
+
+use anyhow::Result;
+use serde::Serialize;
+use serde_json::{Value, json};
+use toolcrib::catalog::SourceState;
+use toolcrib::config::effects::told_of_undeclared;
+use toolcrib::config::set_aside;
+use toolcrib::json::schema::Schema;
+use toolcrib::mcp::{Phase, Status};
+use toolcrib::openapi::{ApiReport, Proposed};
+use toolcrib::{Catalog, Crib, Quarantined};
+
+use crate::cli::End;
+use crate::cli::context::Room;
+use crate::cli::output::Output;
+use crate::sources::Behind;
+
+/// Lines of a child's standard error that are shown.
+const LAST_LINES: usize = 10;
+/// Findings of one kind that are shown; the rest is counted.
+const SHOWN: usize = 20;
+
+/// How one source is doing.
+#[derive(Serialize)]
+struct Diagnosis {
+    id: String,
+    state: State,
+    tools: usize,
+    /// In words: which server, which protocol, which host.
+    about: String,
+    error: Option<String>,
+    /// What works all the same, but not as it should.
+    findings: Vec<String>,
+    /// How many of its tools declare nothing of what a call does.
+    undeclared: usize,
+    /// What works as it should, though not as it was written.
+    remarks: Vec<String>,
+    /// How many notes there are on what a document lost on its way; `detail` has them.
+    notes: usize,
+    /// The last lines of the child's standard error.
+    stderr: Vec<String>,
+    detail: Value,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    Ready,
+    /// It serves an old list, or leaves something out.
+    Doubtful,
+    Failed,
+}
+
+pub(crate) fn doctor(room: &Room, output: &Output) -> Result<End> {
+    let sources = room.crib.sources();
+    let diagnoses: Vec<_> = sources.iter().map(|source| diagnose(room, source)).collect();
+    let catalog = room.crib.catalog();
+    let file = room.file.as_ref();
+    // Where a source is away, its tools are no slips of the pen.
+    let whole = sources.iter().all(|source| source.error.is_none())
+        && sources.len() == file.map_or(0, |file| file.sources().count());
+    let strangers = file.filter(|_| whole).map(|file| file.strangers(&catalog)).unwrap_or_default();
+    if output.json {
+        output.value(&json!({ "sources": diagnoses, "strangers": strangers }))?;
+    } else if diagnoses.is_empty() {
+        output.note("there is no source to look at: write a `crib.toml`, or import one");
+    } else {
+        show(output, &diagnoses)?;
+        output.warn(&set_aside(&catalog, &room.profiles()));
+        output.warn(&strangers);
+        output.warn(&told_of_undeclared(&catalog));
+    }
+    let failed = diagnoses.iter().any(|diagnosis| diagnosis.state == State::Failed);
+    Ok(if failed { End::Failed } else { End::Done })
+}
+
+fn diagnose(room: &Room, source: &SourceState) -> Diagnosis {
+    let id = source.id.to_string();
+    let mut diagnosis = Diagnosis {
+        state: State::Ready,
+        tools: source.tools,
+        about: String::new(),
+        error: source.error.clone(),
+        findings: kept_out(&room.crib, &id),
+        undeclared: undeclared(&room.crib.catalog(), &id),
+        remarks: unchecked(&room.crib, &id),
+        notes: 0,
+        stderr: Vec::new(),
+        detail: Value::Null,
+        id,
+    };
+    match room.sources.get(&diagnosis.id) {
+        Some(Behind::Mcp(server)) => diagnosis.server(server.status()),
+        Some(Behind::Api(api)) => api.report().into_iter().for_each(|told| diagnosis.api(&told)),
+        Some(Behind::Desk(desk)) => diagnosis.about = desk.about(),
+        None => {}
+    }
+    diagnosis.state = match (&diagnosis.error, source.stale) {
+        (Some(_), false) => State::Failed,
+        (None, _) if diagnosis.findings.is_empty() => State::Ready,
+        (None, _) | (Some(_), true) => State::Doubtful,
+    };
+    diagnosis
+}
+
+fn undeclared(catalog: &Catalog, source: &str) -> usize {
+    let of_source = catalog.tools().iter().map(|tool| &tool.spec.origin);
+    of_source.filter(|origin| origin.undeclared && origin.source.as_str() == source).count()
+}
+
+/// What the source has and no plan or list shows.
+fn kept_out(crib: &Crib, source: &str) -> Vec<String> {
+    let said = |tool: &Quarantined| format!("`{}` is kept out: {}", tool.spec.name, tool.reason);
+    let catalog = crib.catalog();
+    let own =
+        catalog.quarantined().iter().filter(|tool| tool.spec.origin.source.as_str() == source);
+    let tools: Vec<_> = own.map(said).collect();
+    let stock = crib.stock();
+    let beside = stock.kept_out().iter().filter(|out| out.source.as_str() == source);
+    let beside = beside.map(|out| format!("`{}` is kept out: {}", out.key, out.reason));
+    tools.into_iter().chain(beside).collect()
+}
+
+/// Parts of schemas that are left to the source, tool by tool.
+fn unchecked(crib: &Crib, source: &str) -> Vec<String> {
+    let catalog = crib.catalog();
+    let own = catalog.tools().iter().filter(|tool| tool.spec.origin.source.as_str() == source);
+    own.flat_map(|tool| {
+        let left = tool.schema().map(Schema::left).unwrap_or_default();
+        left.iter().map(move |left| format!("`{}`: {left}", tool.spec.name))
+    })
+    .collect()
+}
+
+impl Diagnosis {
+    fn server(&mut self, status: Status) {
+        self.detail = json!(status);
+        let called = [status.server.as_deref(), status.version.as_deref()];
+        let called = called.into_iter().flatten().collect::<Vec<_>>().join(" ");
+        let revision = status.revision.as_deref().map(|revision| format!("MCP {revision}"));
+        let parts = [Some(called).filter(|called| !called.is_empty()), revision];
+        self.about = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        self.findings.extend(status.notes);
+        self.remarks.extend(status.remarks);
+        if status.restarts > 0 {
+            self.findings.push(format!("it was started again {} times", status.restarts));
+        }
+        if matches!(status.phase, Phase::Failed | Phase::BrokenCircuit) {
+            self.stderr = status.stderr;
+            self.stderr.drain(..self.stderr.len().saturating_sub(LAST_LINES));
+            self.error = self.error.take().or(status.last_error);
+        }
+    }
+
+    fn api(&mut self, report: &ApiReport) {
+        self.detail = json!(report);
+        let by = match report.base_url_by {
+            Proposed::Configuration => "",
+            Proposed::Document => " (as the document proposes)",
+        };
+        let ApiReport { title, version, base_url, .. } = report;
+        self.about = format!("{title} {version}, {base_url}{by}");
+        let refused = report.refused.iter();
+        let said = refused.map(|one| format!("`{}` is left out: {}", one.key, one.reason));
+        self.findings.extend(said);
+        let missing = report.credentials_missing.iter();
+        self.findings.extend(missing.map(|scheme| {
+            format!("no credential is set for `{scheme}`: calls that need it are refused")
+        }));
+        self.notes = report.notes.len();
+        self.remarks.extend(report.words.iter().map(|word| format!("note: {word}")));
+    }
+}
+
+fn show(output: &Output, diagnoses: &[Diagnosis]) -> Result<()> {
+    let row = |diagnosis: &Diagnosis| {
+        let state = match diagnosis.state {
+            State::Ready => "ready",
+            State::Doubtful => "doubtful",
+            State::Failed => "FAILED",
+        };
+        let tools = diagnosis.tools.to_string();
+        [diagnosis.id.clone(), state.to_owned(), tools, diagnosis.about.clone()]
+    };
+    output.table(["SOURCE", "STATE", "TOOLS", "ABOUT"], diagnoses.iter().map(row))?;
+    for diagnosis in diagnoses {
+        let told = [&diagnosis.findings, &diagnosis.remarks];
+        if diagnosis.error.is_none() && told.iter().all(|told| told.is_empty()) {
+            continue;
+        }
+        output.text("")?;
+        output.heading(&diagnosis.id)?;
+        if let Some(error) = &diagnosis.error {
+            output.indented(error)?;
+        }
+        for told in told {
+            for told in told.iter().take(SHOWN) {
+                output.indented(told)?;
+            }
+            let more = told.len().saturating_sub(SHOWN);
+            if more > 0 {
+                output.indented(&format!("and {more} more: `toolcrib doctor --json` tells all"))?;
+            }
+        }
+        if !diagnosis.stderr.is_empty() {
+            output.indented("the last it wrote to standard error:")?;
+            output.indented(&format!("  {}", diagnosis.stderr.join("\n  ")))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,98 @@
+//! `toolcrib run`: the calls of a model's message, answered as a host would.
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+use toolcrib::{
+    BatchOptions, Call, Decision, Plan, Redemption, Report, Response, Run, ToolOutcome,
+};
+
+use crate::cli::End;
+use crate::cli::args::{DialectName, RequestWords};
+use crate::cli::context::{Room, dialect};
+use crate::cli::output::Output;
+use crate::cli::signals::interruptible;
+use crate::config;
+
+pub(crate) fn run(
+    room: &Room,
+    output: &Output,
+    name: DialectName,
+    words: &RequestWords,
+    yes: bool,
+) -> Result<End> {
+    let text = config::standard_input()?;
+    let reply: Value = serde_json::from_str(&text)
+        .context("standard input is no JSON: send a model's message or a list of calls")?;
+    let plan = room.plan(words)?;
+    output.warn(plan.warnings());
+    let dialect = dialect(name, false);
+    if let Some(problem) = dialect.not_a_reply(&reply) {
+        return Err(problem.into());
+    }
+    let calls = dialect.calls(&plan, &reply);
+    if calls.is_empty() {
+        output.note("the message calls no tool");
+    }
+    let finished = interruptible(&room.runtime, (output, None), |options| {
+        answer(room, &plan, calls, (options, yes))
+    })?;
+    let Some(report) = finished.answer.transpose()? else { return Ok(End::Interrupted) };
+    if output.json {
+        output.value(&json!({
+            "messages": dialect.results(&report),
+            "responses": report.responses.iter().map(Response::to_json).collect::<Vec<_>>(),
+        }))?;
+    } else {
+        for response in &report.responses {
+            let (id, outcome) = (&response.id, response.outcome.as_str());
+            output.heading(&format!("{id} {} {outcome}", response.name))?;
+            output.indented(&response.text())?;
+        }
+    }
+    let waiting = |response: &&Response| matches!(response.outcome, ToolOutcome::Pending(_));
+    let waiting = report.responses.iter().filter(waiting).count();
+    if waiting > 0 {
+        output.note(&format!(
+            "calls that wait for approval: {waiting}. They did not run, and their tickets end with \
+             this command; `--yes` approves them beforehand"
+        ));
+    }
+    Ok(if finished.interrupted { End::Interrupted } else { end_of(&report.responses) })
+}
+
+/// Runs the calls and, if they are approved beforehand, those that would have waited.
+async fn answer(
+    room: &Room,
+    plan: &Plan,
+    calls: Vec<Call>,
+    (options, yes): (BatchOptions, bool),
+) -> Result<Report> {
+    let mut report = room.crib.run_with(plan, calls, options.clone()).await;
+    let pending = |response: &Response| {
+        let ToolOutcome::Pending(pending) = &response.outcome else { return None };
+        yes.then(|| pending.ticket.clone())
+    };
+    let tickets: Vec<_> = report.responses.iter().filter_map(pending).collect();
+    for ticket in &tickets {
+        let redemption = Redemption {
+            caller: &room.caller,
+            ticket,
+            decision: Decision::Approve,
+            run: &Run::default(),
+            options: options.clone(),
+        };
+        report.settle(room.crib.redeem(redemption).await?);
+    }
+    Ok(report)
+}
+
+/// The exit of several calls: a failure counts most, then a refusal, then a wait.
+pub(crate) fn end_of<'a>(responses: impl IntoIterator<Item = &'a Response>) -> End {
+    let ends = responses.into_iter().map(|response| match response.outcome {
+        ToolOutcome::Done(_) => (0, End::Done),
+        ToolOutcome::Pending(_) => (1, End::Waiting),
+        ToolOutcome::Denied { .. } => (2, End::Denied),
+        ToolOutcome::Failed(_) => (3, End::Failed),
+    });
+    ends.max_by_key(|(weight, _)| *weight).map_or(End::Done, |(_, end)| end)
+}

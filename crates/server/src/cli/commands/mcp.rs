@@ -1,0 +1,109 @@
+//! `toolcrib mcp`: the tools for one client, over standard input and output.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use tokio::runtime::Builder;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use toolcrib::config::effects::told_of_undeclared;
+use toolcrib::config::{Live, Means, kept_out, set_aside};
+use toolcrib::mcp::{Door, DoorSettings, wait_for_programs};
+use toolcrib::store::Store;
+
+use super::serve::{Configuration, LAST_SPANS, means, open_store, stop};
+use crate::cli::End;
+use crate::cli::args::Global;
+use crate::cli::context::{LAST_MOMENT, caller};
+use crate::cli::control::listener::{Inside, Near};
+use crate::cli::embeddings;
+use crate::cli::output::Output;
+use crate::http::mcp::Shown;
+use crate::secrets;
+use crate::sources;
+use crate::telemetry::{Telemetry, export};
+
+/// How long a client waits for sources: many ask for the tools once and never again.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// By what the person decides about a call that waits here.
+const DECIDES: &str = "toolcrib tickets";
+
+pub(crate) fn mcp(global: &Global, output: &Output, file: Option<&PathBuf>) -> Result<End> {
+    secrets::stay_in_memory()?;
+    let file = Configuration::open(file.or(global.config.as_ref()), output)?;
+    global.start_log(file.checked.log)?;
+    let telemetry = Arc::new(Telemetry::open(&file.checked)?);
+    let runtime = Builder::new_multi_thread().enable_all().build()?;
+    let sources = Arc::new(sources::ours());
+    let store = open_store(&file)?;
+    let served = runtime.block_on(async {
+        telemetry.resume(store.as_ref()).await?;
+        let live = Arc::new(Live::open(
+            &file.checked,
+            Means {
+                witness: Some(Arc::<Telemetry>::clone(&telemetry)),
+                ..means(global, &file.path, &sources, store.as_ref())?
+            },
+        )?);
+        secrets::keep(vec![live.redactor()]);
+        let crib = live.crib().clone();
+        let starting = tokio::spawn(async move { crib.start().await });
+        let near = Near::open(global, inside(&file, &live, store.as_ref(), &telemetry)).await;
+        // Those that need longer join when they are there.
+        let _ = tokio::time::timeout(PATIENCE, starting).await;
+        for state in live.crib().sources() {
+            if let Some(error) = state.error {
+                output.warn(&[format!("the source `{}` gives no tools: {error}", state.id)]);
+            }
+        }
+        let catalog = live.crib().catalog();
+        output.warn(&set_aside(&catalog, &live.profiles()));
+        output.warn(&kept_out(&catalog));
+        output.warn(&told_of_undeclared(&catalog));
+        let (_wishes, wish) = watch::channel(embeddings::wanted(&file.checked, output));
+        let (crib, path) = (live.crib().clone(), file.path.clone());
+        let meant = tokio::spawn(embeddings::follow(crib, path, wish, output.clone()));
+        let traced = telemetry.spans.is_some();
+        let decides = near.is_some().then_some(DECIDES);
+        let request = file.checked.bounds.json();
+        let settings = DoorSettings { request, traced, decides, ..DoorSettings::default() };
+        let shown = Shown { live, telemetry: Arc::clone(&telemetry) };
+        let door = Door::new(Arc::new(shown), settings);
+        let sent = CancellationToken::new();
+        let sending = export::export(Arc::clone(&telemetry), None, sent.clone());
+        let sending = tokio::spawn(sending);
+        let (input, out) = (tokio::io::stdin(), tokio::io::stdout());
+        let served = Box::pin(door.serve_stdio(input, out, caller(global), None)).await;
+        if let Some(near) = near {
+            near.close().await;
+        }
+        sent.cancel();
+        meant.abort();
+        // A collector that is away keeps nobody.
+        let _ = tokio::time::timeout(LAST_SPANS, sending).await;
+        served?;
+        anyhow::Ok(())
+    });
+    runtime.block_on(stop(&sources, store.as_ref()));
+    telemetry.close();
+    runtime.shutdown_background();
+    wait_for_programs(LAST_MOMENT);
+    served.map(|()| End::Done)
+}
+
+fn inside(
+    file: &Configuration,
+    live: &Arc<Live>,
+    store: Option<&Store>,
+    telemetry: &Arc<Telemetry>,
+) -> Inside {
+    Inside {
+        live: Arc::clone(live),
+        bounds: file.checked.bounds.clone(),
+        store: store.cloned(),
+        telemetry: Arc::clone(telemetry),
+    }
+}

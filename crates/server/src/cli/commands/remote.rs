@@ -1,0 +1,5 @@
+//! The commands that ask a running server, and each `toolcrib mcp` of this user.
+pub(crate) mod calls;
+mod question_form;
+pub(crate) mod sources;
+pub(crate) mod tickets;

@@ -1,0 +1,274 @@
+//! `toolcrib serve`: the tools for others, over HTTP, until a signal ends it.
+
+pub(crate) mod listen_address;
+mod preflight;
+mod startup;
+mod watcher;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use clap::ValueEnum as _;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+use toolcrib::Ledger;
+use toolcrib::auth::Scoped;
+use toolcrib::config::{Live, Means, View};
+use toolcrib::mcp::wait_for_programs;
+use toolcrib::pins::Lock;
+use toolcrib::store::{State, Store};
+
+use crate::cli::End;
+use crate::cli::args::{ClientName, Global, ServeWords};
+use crate::cli::context::{LAST_MOMENT, limits, rules};
+use crate::cli::output::Output;
+use crate::config;
+use crate::config::tokens::{self, Held};
+use crate::http::listen::accept::{self, Door, most_connections};
+use crate::http::listen::peers::Peers;
+use crate::http::listen::workers::Workers;
+use crate::http::pipeline::authentication::Guard;
+use crate::http::pipeline::host_check::Names;
+use crate::http::state::House;
+use crate::secrets;
+use crate::sources::{self, Sources};
+use crate::telemetry::{Telemetry, export};
+pub(crate) use listen_address::LISTEN;
+use listen_address::Listening;
+pub(crate) use preflight::refusals;
+pub(crate) use startup::{Configuration, store as open_store};
+
+/// How long children may take to end.
+const LAST_WISHES: Duration = Duration::from_secs(10);
+/// How long a collector may take for the last messages.
+pub(crate) const LAST_SPANS: Duration = Duration::from_secs(3);
+
+pub(crate) fn serve(global: &Global, output: &Output, words: &ServeWords) -> Result<End> {
+    secrets::stay_in_memory()?;
+    let file = Configuration::open(words.file.as_ref().or(global.config.as_ref()), output)?;
+    global.start_log(file.checked.log)?;
+    let front = &file.checked.front;
+    let listening = Listening::of(words, front)?;
+    let beside = |error| listening.beside(error);
+    let telemetry = Arc::new(Telemetry::open(&file.checked).map_err(beside)?);
+    let tls = startup::tls(front, output)?;
+    let most = most_connections(file.checked.bounds.connections)?;
+    let guard = Guard::new(&global.scopes, words.insecure_local);
+    guard.admit(front.access.clone());
+    let hosts = [words.host.as_slice(), front.hosts.as_slice()].concat();
+    let keys = tokens(words, &guard, output)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let sources = Arc::new(sources::ours());
+    let store = startup::kept(&file).map_err(beside)?;
+    // Kept until the sources have ended: what a connection began may hold one of theirs.
+    let mut workers = Workers::start().context("cannot start the threads that serve")?;
+    let served = runtime.block_on(async {
+        telemetry.resume(store.as_ref()).await?;
+        let means = Means {
+            witness: Some(Arc::<Telemetry>::clone(&telemetry)),
+            ..means(global, &file.path, &sources, store.as_ref())?
+        };
+        let live = Arc::new(Live::open(&file.checked, means)?);
+        secrets::keep(vec![live.redactor()]);
+        let listener = listening.begin()?;
+        let bound = listener.local_addr()?;
+        let _named = startup::name(bound, output);
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        greet(output, words, &format!("{scheme}://{bound}"), store.as_ref())?;
+        let names = Names::new(bound, &hosts);
+        let bounds = file.checked.bounds.clone();
+        let house = Arc::new(House::new(
+            live,
+            (names, guard),
+            bounds,
+            store.clone(),
+            Arc::clone(&telemetry),
+        ));
+        let proxies = file.checked.front.proxies.clone();
+        let per_peer = file.checked.bounds.connections_per_peer;
+        let peers = Arc::new(Peers::new(per_peer, most));
+        let door = Door { listener, most, peers, proxies, tls };
+        run(door, house, &mut workers, watcher::Outside { file, keys }, output).await
+    });
+    runtime.block_on(stop(&sources, store.as_ref()));
+    drop(workers);
+    telemetry.close();
+    runtime.shutdown_background();
+    wait_for_programs(LAST_MOMENT);
+    served.map(|()| End::Done)
+}
+
+/// Ends the children, and waits for the last rows of the record.
+pub(crate) async fn stop(sources: &Sources, store: Option<&Store>) {
+    let _ = tokio::time::timeout(LAST_WISHES, sources.stop()).await;
+    if let Some(store) = store {
+        let _ = tokio::time::timeout(LAST_WISHES, store.flush()).await;
+    }
+}
+
+async fn run(
+    door: Door,
+    house: Arc<House>,
+    workers: &mut Workers,
+    outside: watcher::Outside,
+    output: &Output,
+) -> Result<()> {
+    let (stop, now) = (house.stop.clone(), CancellationToken::new());
+    let mut signals = startup::Signals::new()?;
+    let starting = tokio::spawn({
+        let house = Arc::clone(&house);
+        async move {
+            house.live.crib().start().await;
+            house.started.store(true, Ordering::Relaxed);
+        }
+    });
+    let sent = CancellationToken::new();
+    let (telemetry, figures) = (Arc::clone(&house.telemetry), Some(Arc::clone(&house)));
+    let sending = tokio::spawn(export::export(telemetry, figures, sent.clone()));
+    let following = tokio::spawn(watcher::follow(outside, Arc::clone(&house), output.clone()));
+    let heard = async {
+        signals.next().await;
+        output.note("stopping: what runs may end; again to stop at once");
+        stop.cancel();
+        signals.next().await;
+        now.cancel();
+        std::future::pending::<()>().await;
+    };
+    let ends = (stop.clone(), now.clone());
+    let tell = |trouble: &str| output.note(trouble);
+    let serving = accept::serve(door, Arc::clone(&house), workers, ends, tell);
+    tokio::select! {
+        () = serving => {}
+        () = heard => {}
+    }
+    following.abort();
+    starting.abort();
+    sent.cancel();
+    let _ = tokio::time::timeout(LAST_SPANS, sending).await;
+    Ok(())
+}
+
+/// Makes the token of the first start, and takes all there are. `None`: nobody needs one.
+fn tokens(words: &ServeWords, guard: &Guard, output: &Output) -> Result<Option<Held>> {
+    let folder = match tokens::folder() {
+        Err(_) if words.insecure_local => return Ok(None),
+        folder => folder?,
+    };
+    if !words.insecure_local {
+        tokens::token(&folder, tokens::LOCAL)?;
+    } else if !folder.exists() {
+        return Ok(None);
+    }
+    let mut held = Held::new(&folder);
+    let found = held.look();
+    output.warn(&found.problems);
+    guard.take(&found);
+    Ok(Some(held))
+}
+
+/// The pin file beside a configuration, if there is one.
+fn pins(file: &Path) -> Result<Option<Lock>> {
+    let lock = file.with_file_name(crate::cli::context::LOCK);
+    let pins = config::file_if_any(&lock)?.map(|text| Lock::parse(&text)).transpose();
+    pins.with_context(|| format!("cannot use `{}`", lock.display()))
+}
+
+pub(crate) fn means(
+    global: &Global,
+    file: &Path,
+    sources: &Arc<Sources>,
+    store: Option<&Store>,
+) -> Result<Means> {
+    let pins = pins(file)?;
+    let rules = global.policy.as_deref().map(rules).transpose()?;
+    let profile = global.profile.clone();
+    let global = global.clone();
+    let adapt = move |profile: Option<&str>, view: View| {
+        let limits = limits(&global, &view.limits);
+        let policy = Arc::new(Scoped::new(profile, view.policy));
+        View { policy, limits, showcase: view.showcase }
+    };
+    Ok(Means {
+        lookup: Arc::new(config::Outside),
+        maker: Arc::<Sources>::clone(sources),
+        profile,
+        ledger: store.map(|store| -> Arc<dyn Ledger> { Arc::new(store.clone()) }),
+        rules,
+        judge: pins.map(|pins| pins.judge()),
+        adapt: Some(Box::new(adapt)),
+        witness: None,
+    })
+}
+
+/// Says where we are, and how to come in; never the token itself. Then what there is to know of the
+/// record.
+fn greet(output: &Output, words: &ServeWords, url: &str, store: Option<&Store>) -> Result<()> {
+    if output.json {
+        output.value(&json!({ "listening": url }))?;
+    } else {
+        output.text(&format!("listening on {url}"))?;
+    }
+    if words.insecure_local {
+        output.warn(&["no token is asked for: every program of this machine may call the tools"]);
+    } else {
+        output.note(&format!(
+            "try: curl -H \"Authorization: Bearer $(toolcrib token)\" {url}/v1/tools"
+        ));
+    }
+    output.note(&for_clients(words, url));
+    if words.behind_proxy {
+        output.warn(&["tokens come in the clear: only a proxy that ends TLS may reach us"]);
+    }
+    if let Some(Err(fault)) = store.map(Store::works) {
+        let told = "calls cannot be recorded now, and what may change something is refused until";
+        output.warn(&[format!("{told} they can: {fault}")]);
+    }
+    match store.map(Store::interrupted) {
+        None => {
+            let cure = "name a file to keep them: `[store]` with `url = \"sqlite://crib.db\"`";
+            let what = "the record of calls and the waiting approvals end with this process";
+            output.warn(&[format!("{what}; {cure}")]);
+        }
+        Some(0) => {}
+        Some(count) => {
+            let calls = if count == 1 { "1 call".to_owned() } else { format!("{count} calls") };
+            let them = if count == 1 { "it" } else { "them" };
+            output.warn(&[format!(
+                "{calls} had no end when the server was last stopped, and may or may not have \
+                 taken effect: {} shows {them}",
+                to_look(words, url, State::Interrupted)
+            )]);
+        }
+    }
+    Ok(())
+}
+
+/// Where MCP clients connect, and what prints what they want to read.
+fn for_clients(words: &ServeWords, url: &str) -> String {
+    let known = ClientName::value_variants().iter().filter(|client| **client != ClientName::Curl);
+    let names = known.filter_map(ClientName::to_possible_value);
+    let names: Vec<_> = names.map(|name| name.get_name().to_owned()).collect();
+    let names = names.join(", ");
+    let told = format!("`toolcrib connect CLIENT{}` prints what to tell one of {names}", at(url));
+    let without = if words.insecure_local { "; leave its token out" } else { "" };
+    format!("MCP clients: {url}/mcp; {told}{without}")
+}
+
+/// The words that lead other commands to this server.
+fn at(url: &str) -> String {
+    let is_found = url == format!("http://{LISTEN}");
+    if is_found { String::new() } else { format!(" --url {url}") }
+}
+
+/// What shows the calls of a state, for whoever reads it beside this server.
+fn to_look(words: &ServeWords, url: &str, state: State) -> String {
+    let state = state.as_str();
+    if words.insecure_local {
+        // There may be no token, and none is asked for.
+        return format!("`curl \"{url}/v1/record?state={state}\"`");
+    }
+    format!("`toolcrib calls --state {state}{}`", at(url))
+}

@@ -1,0 +1,260 @@
+//! Follows what may change while it serves: the file, the tokens, how the sources are doing.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use toolcrib::catalog::SourceState;
+use toolcrib::config::effects::told_of_undeclared;
+use toolcrib::config::{Change, Config, EmbedderSettings, Live, Refused, kept_out, set_aside};
+use toolcrib::{Redactor, Secret};
+
+use super::startup::Configuration;
+use crate::cli::embeddings;
+use crate::cli::output::Output;
+use crate::cli::trust::Wishes;
+use crate::config;
+use crate::config::tokens::{Held, Key};
+use crate::http::state::House;
+use crate::secrets;
+
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// What the file that is in force wants for finding tools.
+type Wished = watch::Sender<Option<EmbedderSettings>>;
+
+pub(super) struct Outside {
+    pub(super) file: Configuration,
+    /// The tokens; `None`: there are none anywhere.
+    pub(super) keys: Option<Held>,
+}
+
+pub(super) async fn follow(outside: Outside, house: Arc<House>, output: Output) {
+    let Outside { file, keys } = outside;
+    let (wishes, wish) = watch::channel(embeddings::wanted(&file.checked, &output));
+    let meant =
+        embeddings::follow(house.live.crib().clone(), file.path.clone(), wish, output.clone());
+    // A new source that is slow to start delays no change of the tokens.
+    tokio::join!(
+        follow_file((file, wishes), &house, &output),
+        meant,
+        follow_rest(keys, &house, &output),
+        follow_issuers(&house, &output),
+    );
+}
+
+async fn follow_file((mut file, wishes): (Configuration, Wished), house: &House, output: &Output) {
+    let (mut seen, mut applied, mut distrusted) = (None, None, None);
+    let mut unread = String::new();
+    loop {
+        // What is written while it is read is read again, and what is being written, such as the
+        // first half of a file whose second half forbids something, is read once it stands still.
+        let now = config::stamp(&file.path);
+        let stands_still = now == seen;
+        if now.is_none() && !stands_still {
+            output.note("the configuration is gone: the last one stays in force");
+        }
+        seen = now;
+        let is_new = now != applied;
+        if stands_still && (is_new || distrusted.as_ref().is_some_and(Wishes::is_trusted)) {
+            match config::file_if_any(&file.path) {
+                Ok(text) => {
+                    (applied, unread) = (now, String::new());
+                    distrusted = reload((&mut file, &wishes), text, house, output).await;
+                }
+                // Descriptors may be lacking only now, so it is tried again.
+                Err(error) => {
+                    let told = format!("{error:#}");
+                    if told != unread {
+                        output.error(&error);
+                        unread = told;
+                    }
+                }
+            }
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+async fn follow_rest(mut held: Option<Held>, house: &House, output: &Output) {
+    let (mut states, mut faults) = (Vec::new(), Vec::new());
+    let (mut masked, mut aside, mut undeclared) = (Masked::default(), Vec::new(), Vec::new());
+    loop {
+        let found = held.as_mut().map(Held::look);
+        if let Some(found) = &found {
+            house.guard.take(found);
+            if found.problems != faults {
+                output.warn(&found.problems);
+                faults.clone_from(&found.problems);
+            }
+        }
+        masked.follow(&house.live, found.as_ref().map_or(&[], |found| &found.keys));
+        let current = house.live.crib().sources();
+        tell_sources(&states, &current, output);
+        states = current;
+        // Who lost a name is known when all had their chance.
+        if house.started.load(Ordering::Relaxed) {
+            let catalog = house.live.crib().catalog();
+            let told = told_of_undeclared(&catalog);
+            if told != undeclared {
+                output.warn(&told);
+                undeclared = told;
+            }
+            let mut told = set_aside(&catalog, &house.live.profiles());
+            told.extend(kept_out(&catalog));
+            if told != aside {
+                output.warn(&told);
+                aside = told;
+            }
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// Has the keys of issuers at hand, and says which are not.
+async fn follow_issuers(house: &House, output: &Output) {
+    let mut told = Vec::new();
+    loop {
+        let access = house.guard.access();
+        access.warm().await;
+        let troubles = access.troubles();
+        if troubles != told {
+            output.warn(&troubles);
+            told = troubles;
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// The secrets of the file that is in force and the tokens, which nothing may print.
+#[derive(Default)]
+struct Masked {
+    tokens: Vec<Secret>,
+    of_file: Option<Arc<Redactor>>,
+}
+
+impl Masked {
+    fn follow(&mut self, live: &Live, keys: &[Key]) {
+        let of_file = live.redactor();
+        let tokens: Vec<_> = keys.iter().map(|key| key.token.clone()).collect();
+        let same = self.of_file.as_ref().is_some_and(|known| Arc::ptr_eq(known, &of_file));
+        if same && tokens == self.tokens {
+            return;
+        }
+        secrets::learned().learn(self.tokens.iter().filter(|old| !tokens.contains(old)));
+        let of_tokens = Arc::new(Redactor::new(tokens.iter().cloned()));
+        secrets::keep(vec![Arc::clone(&of_file), of_tokens]);
+        *self = Self { tokens, of_file: Some(of_file) };
+    }
+}
+
+/// Applies the text of the file if it says something else; a bad one changes nothing. Gives what it would do
+/// if it must be trusted first.
+async fn reload(
+    (file, wanted_now): (&mut Configuration, &Wished),
+    text: Option<String>,
+    house: &House,
+    output: &Output,
+) -> Option<Wishes> {
+    let text = text.filter(|text| file.text.as_ref() != Some(text))?;
+    let name = file.path.display().to_string();
+    let read = Config::read(&text, &name);
+    let applied = match read.config {
+        None => Err(Refused::File(read.problems)),
+        Some(config) => match passed(config, file) {
+            Ok(config) => house.live.apply(&config).await.map(|change| (change, config)),
+            Err(wishes) => {
+                let told = wishes.told();
+                output.warn(&[format!("{told}\nit comes into force with `toolcrib trust`")]);
+                return Some(wishes);
+            }
+        },
+    };
+    match applied {
+        Ok((change, config)) => {
+            let wanted = embeddings::wanted(&config, output);
+            wanted_now.send_if_modified(|now| {
+                let is_other = *now != wanted;
+                *now = wanted;
+                is_other
+            });
+            house.guard.admit(config.front.access);
+            output.note(&format!("`{name}` is in force: {}", told(&change)));
+        }
+        Err(Refused::File(problems)) => {
+            output.warn(&problems);
+            output.warn(&[format!("`{name}` stays as it was until this is put right")]);
+        }
+        Err(refused) => {
+            output.warn(&[format!("`{name}` stays as it was: {refused}")]);
+        }
+    }
+    file.text = Some(text);
+    None
+}
+
+/// The file, if it was named or is trusted, and held then to what is told of it.
+fn passed(mut config: Config, file: &Configuration) -> Result<Config, Wishes> {
+    if !file.is_found {
+        return Ok(config);
+    }
+    // A large document takes a moment, in which the thread serves nobody.
+    let wishes = tokio::task::block_in_place(|| Wishes::of(&file.path, &mut config));
+    match wishes.filter(|wishes| !wishes.is_trusted()) {
+        None => Ok(config),
+        Some(wishes) => Err(wishes),
+    }
+}
+
+fn told(change: &Change) -> String {
+    let lists = [
+        ("added", &change.added),
+        ("restarted", &change.restarted),
+        ("refitted", &change.refitted),
+        ("removed", &change.removed),
+    ];
+    let words = lists.iter().filter(|(_, list)| !list.is_empty()).map(|(word, list)| {
+        let names: Vec<_> = list.iter().map(|id| format!("`{id}`")).collect();
+        format!("{word} {}", names.join(", "))
+    });
+    let words: Vec<_> = words.collect();
+    if words.is_empty() { "no source changed".to_owned() } else { words.join("; ") }
+}
+
+/// Names the tools whose authors hid something in their texts.
+fn tell_hidden(state: &SourceState, output: &Output) {
+    let names: Vec<_> = state.unhidden.iter().take(10).map(|name| format!("`{name}`")).collect();
+    if !names.is_empty() {
+        let more = state.unhidden.len() - names.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        output.warn(&[format!(
+            "`{}` hides characters that nobody sees in the texts of {}{more}: they were taken out",
+            state.id,
+            names.join(", ")
+        )]);
+    }
+}
+
+/// Says of each source when it comes, when it fails, and when it has other tools.
+fn tell_sources(before: &[SourceState], now: &[SourceState], output: &Output) {
+    for state in now {
+        let old = before.iter().find(|old| old.id == state.id);
+        let same = |old: &SourceState| old.error == state.error && old.tools == state.tools;
+        let silent = state.age_seconds.is_none() && state.error.is_none();
+        if silent || old.is_some_and(same) {
+            continue;
+        }
+        let id = &state.id;
+        match &state.error {
+            Some(error) if state.stale => {
+                output.warn(&[format!("`{id}` keeps its last list of tools: {error}")]);
+            }
+            Some(error) => output.warn(&[format!("the source `{id}` gives no tools: {error}")]),
+            None => {
+                output.note(&format!("`{id}`: {} tools", state.tools));
+                tell_hidden(state, output);
+            }
+        }
+    }
+}

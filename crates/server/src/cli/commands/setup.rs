@@ -1,0 +1,156 @@
+//! `toolcrib import`, `check`, `trust` and `login`: what comes before the first call.
+
+use std::path::Path;
+
+use anyhow::{Context, Error, Result, anyhow, bail};
+use serde_json::json;
+use toolcrib::config::{Config, import as read_foreign, schema};
+use toolcrib::desk::google::Google;
+use toolcrib::{BoxFuture, mcp};
+
+use super::serve::{self, Configuration};
+use crate::cli::End;
+use crate::cli::args::{CONFIG, Global, ServeWords};
+use crate::cli::context::Room;
+use crate::cli::output::Output;
+use crate::cli::signals::told_to_end;
+use crate::cli::trust::Wishes;
+use crate::config;
+
+pub(crate) fn import(output: &Output, path: &Path) -> Result<End> {
+    let text = if path == Path::new("-") { config::standard_input()? } else { config::file(path)? };
+    let imported =
+        read_foreign(&text, None).with_context(|| format!("cannot import `{}`", path.display()))?;
+    if output.json {
+        output.value(&json!({ "toml": imported.toml, "notes": imported.notes }))?;
+        return Ok(End::Done);
+    }
+    output.text(&imported.toml)?;
+    for note in &imported.notes {
+        let about = note.source.as_ref().map(|source| format!("`{source}`: ")).unwrap_or_default();
+        let export = note.export.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
+        output.note(&format!("note: {about}{}{export}", note.text));
+    }
+    Ok(End::Done)
+}
+
+pub(crate) fn check(global: &Global, output: &Output, words: &ServeWords) -> Result<End> {
+    let path = words.file.clone().or_else(|| global.config.clone());
+    let path = path.unwrap_or_else(|| CONFIG.into());
+    let (shown, text) = (path.display().to_string(), config::file(&path)?);
+    let read = Config::read(&text, &shown);
+    let (problems, warnings) = read.examine(&config::Outside);
+    let (mut refusals, mut failed) = (Vec::new(), Vec::new());
+    if let Some(checked) = read.config {
+        let file = Configuration { path, text: Some(text), checked, is_found: false };
+        (refusals, failed) = serve::refusals(global, words, &file);
+    }
+    if !problems.is_empty() {
+        // They say why.
+        failed.clear();
+    }
+    let is_good = problems.is_empty() && refusals.is_empty() && failed.is_empty();
+    let told = refusals.iter().map(told).chain(failed);
+    if output.json {
+        let refused = told.map(|message| json!({ "file": shown, "message": message }));
+        let problems = problems.iter().map(|problem| json!(problem)).chain(refused);
+        let problems: Vec<_> = problems.collect();
+        output.value(&json!({ "problems": problems, "warnings": warnings }))?;
+    } else {
+        output.warn(&warnings);
+        for problem in &problems {
+            output.text(&problem.to_string())?;
+        }
+        for refused in told {
+            output.text(&format!("{shown}: {refused}"))?;
+        }
+        if is_good {
+            output.note(&format!("`{shown}` is good"));
+        }
+    }
+    Ok(if is_good { End::Done } else { End::Failed })
+}
+
+/// An error with its causes, each once, as it would be told at the start.
+fn told(error: &Error) -> String {
+    let mut told = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        // Some errors tell their cause themselves.
+        if !told.contains(&cause) {
+            told = format!("{told}\n  because {cause}");
+        }
+    }
+    told
+}
+
+/// Shows what a file starts and sends, and remembers that it may.
+pub(crate) fn trust(output: &Output, path: &Path, forget: bool) -> Result<End> {
+    let shown = path.display().to_string();
+    let read = Config::read(&config::file(path)?, &shown);
+    let mut checked =
+        read.config.with_context(|| format!("`{shown}` cannot be used: `toolcrib check`"))?;
+    let wishes = Wishes::of(path, &mut checked);
+    match &wishes {
+        Some(wishes) if forget => wishes.forget()?,
+        Some(wishes) => wishes.trust()?,
+        None => {}
+    }
+    let lines = wishes.as_ref().map(Wishes::lines).unwrap_or_default();
+    if output.json {
+        let trusted = !forget || lines.is_empty();
+        output.value(&json!({ "file": shown, "does": lines, "trusted": trusted }))?;
+        return Ok(End::Done);
+    }
+    if !lines.is_empty() {
+        output.text(&lines.join("\n"))?;
+    }
+    output.note(&match (lines.is_empty(), forget) {
+        (true, _) => format!("`{shown}` starts nothing and sends no secret: it needs no trust"),
+        (false, true) => format!("`{shown}` is trusted no longer"),
+        (false, false) => format!("`{shown}` is trusted while it says this"),
+    });
+    Ok(End::Done)
+}
+
+pub(crate) fn print_schema(output: &Output) -> Result<End> {
+    output.value(&schema())?;
+    Ok(End::Done)
+}
+
+/// Has the person sign in where the source says, and keeps what they were given.
+pub(crate) fn login(room: &Room, output: &Output, source: &str) -> Result<End> {
+    let show = |address: &str| output.note(&format!("Open this address and sign in:\n{address}"));
+    let signing_in: BoxFuture<'_, Result<()>> =
+        match (room.sources.http(source), room.sources.google(source)) {
+            (Some(settings), _) => Box::pin(async move {
+                let show = |address: url::Url| show(address.as_str());
+                Ok(mcp::login(&settings, &room.caller, show).await?)
+            }),
+            (None, Some(settings)) => Box::pin(async move {
+                let given = Google::sign_in(&settings, show).await;
+                given.map(drop).map_err(|fault| match fault.cause {
+                    Some(cause) => anyhow!("{}: {cause}", fault.message),
+                    None => anyhow!(fault.message),
+                })
+            }),
+            (None, None) => bail!(
+                "`{source}` is no MCP server over HTTP and no desk with an account of Google: \
+                 there is nothing to sign in to"
+            ),
+        };
+    let signed_in = room.runtime.block_on(async {
+        tokio::select! {
+            signed_in = signing_in => signed_in.map(|()| true),
+            _ = told_to_end() => Ok(false),
+        }
+    });
+    if !signed_in? {
+        return Ok(End::Interrupted);
+    }
+    if output.json {
+        output.value(&json!({ "source": source, "signed_in": true }))?;
+    } else {
+        output.note(&format!("signed in to `{source}`"));
+    }
+    Ok(End::Done)
+}

@@ -1,0 +1,317 @@
+//! What every command works on: the tools, the policy, the pins, and who asks.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow, bail};
+use serde_json::json;
+use tokio::runtime::{Builder, Runtime};
+use toolcrib::catalog::SourceState;
+use toolcrib::config::{Built, Config};
+use toolcrib::dialect::{Anthropic, Dialect, Gemini, OpenAiChat, OpenAiResponses, Strict};
+use toolcrib::mcp::wait_for_programs;
+use toolcrib::pins::Lock;
+use toolcrib::rules::Rules;
+use toolcrib::{
+    Caller, Catalog, ChoiceScope, Crib, CribBuilder, CribLimits, Discovery, Plan, Request, Run,
+    SourceId,
+};
+
+use super::args::{CONFIG, DialectName, Global, ModeName, RequestWords, ScopeName};
+use super::output::Output;
+use super::signals::told_to_end;
+use super::trust;
+use crate::sources::{self, Sources};
+use crate::telemetry::Telemetry;
+use crate::{config, secrets};
+
+/// What there is without a configuration.
+pub(super) const DEFAULT: &str = include_str!("default.toml");
+/// The pin file that is looked for beside the configuration.
+pub(super) const LOCK: &str = "crib.lock";
+/// After each such time a person is told what is waited for.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// How long programs have to be found and killed; what is left after it the next start finds.
+pub(super) const LAST_MOMENT: Duration = Duration::from_secs(10);
+
+pub(super) struct Room {
+    pub(super) runtime: Runtime,
+    pub(super) crib: Crib,
+    pub(super) caller: Caller,
+    /// What stands behind the sources of a configuration.
+    pub(super) sources: Sources,
+    /// The file that they are made of, if there is one.
+    pub(super) file: Option<Config>,
+    /// Where that stands.
+    pub(super) place: PathBuf,
+    /// By profile, the sources that it names.
+    pub(super) named: BTreeMap<String, BTreeSet<SourceId>>,
+    /// The pin file that holds, whether or not it is there.
+    pub(super) lock: PathBuf,
+    /// Sees what is called, if the file wants a record.
+    record: Option<Arc<Telemetry>>,
+}
+
+/// Which sources a command needs.
+#[derive(Clone, Copy)]
+pub(super) enum Need<'a> {
+    All,
+    /// Those that may have this tool, if its name tells; else all.
+    Tool(&'a str),
+    /// Those of these names; all, if there are none.
+    Sources(&'a [String]),
+    None,
+}
+
+/// What a command is about to do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Deed {
+    Look,
+    /// Calls are made, of which a record is kept if the file wants one.
+    Call,
+}
+
+impl Room {
+    /// `None` if a person interrupted the start.
+    pub(super) fn open(
+        global: &Global,
+        output: &Output,
+        (need, deed): (Need<'_>, Deed),
+    ) -> Result<Option<Self>> {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let Found { path, checked, is_there } = found(global, output)?;
+        let recorded = deed == Deed::Call && checked.audit.is_some();
+        let record = recorded.then(|| Telemetry::open(&checked)).transpose()?.map(Arc::new);
+        let sources = sources::ours();
+        let built = checked.build(&config::Outside, &sources);
+        secrets::keep(vec![Arc::clone(&built.redactor)]);
+        let (lock, named) = (path.with_file_name(LOCK), built.named.clone());
+        let builder = pinned(assembled(&checked, built, global, need)?, &lock)?;
+        let builder = match &record {
+            Some(record) => builder.witness(Arc::<Telemetry>::clone(record)),
+            None => builder,
+        };
+        // Sources take hold of the runtime that they were made in.
+        let (crib, is_started) = runtime.block_on(async {
+            let crib = builder.open();
+            crib.narrow(global.profile.as_ref().and_then(|name| named.get(name)).cloned());
+            let is_started = tokio::select! {
+                () = start(&crib, output) => true,
+                heard = told_to_end() => heard.is_err(),
+            };
+            (crib, is_started)
+        });
+        let file = is_there.then_some(checked);
+        let caller = caller(global);
+        let room = Self { runtime, crib, caller, sources, file, place: path, named, lock, record };
+        if is_started {
+            return Ok(Some(room));
+        }
+        room.close();
+        Ok(None)
+    }
+
+    /// Says which sources have no list to give, or an old one.
+    pub(super) fn note_failed(&self, output: &Output) {
+        for SourceState { id, error, .. } in self.crib.sources() {
+            if let Some(error) = error {
+                output.warn(&[format!("the source `{id}` gives no tools: {error}")]);
+            }
+        }
+    }
+
+    /// What each profile of the file shows.
+    pub(super) fn profiles(&self) -> Vec<(String, Arc<Catalog>)> {
+        let shown = |(name, sources): (&String, &BTreeSet<SourceId>)| {
+            let crib = self.crib.named(name);
+            crib.narrow(Some(sources.clone()));
+            (name.clone(), crib.catalog())
+        };
+        self.named.iter().map(shown).collect()
+    }
+
+    pub(super) fn plan(&self, words: &RequestWords) -> Result<Plan> {
+        self.plan_for(words, false)
+    }
+
+    /// The same for a model API that can hold definitions back, or cannot.
+    pub(super) fn plan_for(&self, words: &RequestWords, defers: bool) -> Result<Plan> {
+        Ok(self.crib.plan(&self.caller, request(words)?.api_defers(defers))?)
+    }
+
+    /// The plan of a request without wishes, for a person: nothing is hidden that may be called.
+    pub(super) fn plain_plan(&self) -> Result<Plan> {
+        Ok(self.crib.plan(&self.caller, Request::default().show(Discovery::Direct))?)
+    }
+
+    /// Lets the sources end in their own way.
+    pub(super) fn close(self) {
+        self.runtime.block_on(self.sources.stop());
+        if let Some(record) = &self.record {
+            record.close();
+        }
+        // A thread that still waits for a line of the person is left behind.
+        self.runtime.shutdown_background();
+        // What was half started is killed with the tasks that started it.
+        wait_for_programs(LAST_MOMENT);
+    }
+}
+
+/// A configuration, and where it stands or would.
+pub(super) struct Found {
+    pub(super) path: PathBuf,
+    pub(super) checked: Config,
+    /// `false`: there is no file, and the default holds.
+    pub(super) is_there: bool,
+}
+
+/// The configuration of a command, which is trusted.
+pub(super) fn found(global: &Global, output: &Output) -> Result<Found> {
+    let named = configuration(global)?;
+    if let (None, Some(name)) = (&named, &global.profile) {
+        bail!("there is no `{CONFIG}` with a profile `{name}`: write one, or name it");
+    }
+    let is_there = named.is_some();
+    let (path, text) = named.unwrap_or_else(|| (CONFIG.into(), DEFAULT.to_owned()));
+    let mut checked = read(&path, &text, output)?;
+    if is_there && global.config.is_none() {
+        trust::pass(&path, &mut checked, output)?;
+    }
+    Ok(Found { path, checked, is_there })
+}
+
+/// The file that the command line names, else the one that stands where the command is run.
+fn configuration(global: &Global) -> Result<Option<(PathBuf, String)>> {
+    match &global.config {
+        Some(path) => Ok(Some((path.clone(), config::file(path)?))),
+        None => Ok(config::file_if_any(Path::new(CONFIG))?.map(|text| (CONFIG.into(), text))),
+    }
+}
+
+/// A configuration without a problem; what is doubtful is told.
+fn read(path: &Path, text: &str, output: &Output) -> Result<Config> {
+    let read = Config::read(text, &path.display().to_string());
+    output.warn(&read.warnings);
+    read.config.ok_or_else(|| {
+        let lines: Vec<_> = read.problems.iter().map(ToString::to_string).collect();
+        anyhow!("`{}` cannot be used:\n{}", path.display(), lines.join("\n"))
+    })
+}
+
+fn assembled(
+    checked: &Config,
+    built: Built,
+    global: &Global,
+    need: Need<'_>,
+) -> Result<CribBuilder> {
+    let (mut policy, own, showcase) = match &global.profile {
+        None => (built.policy, built.limits, built.showcase),
+        Some(name) => {
+            let Some(view) = built.views.get(name) else {
+                let known: Vec<_> = built.views.keys().map(|known| format!("`{known}`")).collect();
+                bail!("there is no profile `{name}`: the file has {}", listed(&known));
+            };
+            (Arc::clone(&view.policy), view.limits.clone(), view.showcase.clone())
+        }
+    };
+    if let Some(path) = &global.policy {
+        let further = checked.policy_with(global.profile.as_deref(), &rules(path)?);
+        policy = further.unwrap_or(policy);
+    }
+    let known: Vec<_> = checked.sources().map(ToString::to_string).collect();
+    let wanted: Vec<&str> = match need {
+        Need::All | Need::Sources([]) => known.iter().map(String::as_str).collect(),
+        Need::None => Vec::new(),
+        // With a wrong name all are asked: one of them may have a tool of a name like it.
+        Need::Tool(name) => match checked.owners_of(name).as_slice() {
+            [] => known.iter().map(String::as_str).collect(),
+            owners => owners.iter().map(|id| id.as_str()).collect(),
+        },
+        Need::Sources(names) => {
+            if let Some(unknown) = names.iter().find(|name| !known.contains(name)) {
+                bail!("there is no source `{unknown}`: the file has {}", listed(&known));
+            }
+            names.iter().map(String::as_str).collect()
+        }
+    };
+    let sources = built.sources.into_iter().filter(|(id, ..)| wanted.contains(&id.as_str()));
+    let builder = Crib::builder().limits(limits(global, &own)).showcase(showcase);
+    Ok(sources.fold(builder, CribBuilder::placed).policy(policy))
+}
+
+pub(super) fn listed(names: &[String]) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+/// Starts the sources; a person who waits is told for what.
+async fn start(crib: &Crib, output: &Output) {
+    let mut starting = std::pin::pin!(crib.start());
+    while tokio::time::timeout(PATIENCE, &mut starting).await.is_err() {
+        let silent = |source: &SourceState| source.age_seconds.is_none() && source.error.is_none();
+        let waiting = crib.sources().into_iter().filter(silent);
+        let names: Vec<_> = waiting.map(|source| format!("`{}`", source.id)).collect();
+        if output.is_watched() {
+            output.note(&format!("waiting for {}", names.join(", ")));
+        }
+    }
+}
+
+fn pinned(builder: CribBuilder, path: &Path) -> Result<CribBuilder> {
+    let Some(text) = config::file_if_any(path)? else { return Ok(builder) };
+    let lock = Lock::parse(&text).with_context(|| format!("cannot use `{}`", path.display()))?;
+    Ok(builder.judge(lock.judge()))
+}
+
+pub(super) fn caller(global: &Global) -> Caller {
+    Caller::local().with_scopes(global.scopes.iter().cloned())
+}
+
+pub(super) fn limits(global: &Global, own: &CribLimits) -> CribLimits {
+    CribLimits {
+        max_calls: global.max_calls.unwrap_or(own.max_calls),
+        timeout: global.timeout.unwrap_or(own.timeout),
+        longest_timeout: global.timeout.or(own.longest_timeout),
+        ..own.clone()
+    }
+}
+
+pub(super) fn rules(path: &Path) -> Result<Rules> {
+    let text = config::file(path)?;
+    Rules::parse(&text)
+        .map_err(|problems| anyhow!("`{}` cannot be used:\n{problems}", path.display()))
+}
+
+fn request(words: &RequestWords) -> Result<Request> {
+    let run: Run = serde_json::from_value(json!({ "turn": words.turn }))?;
+    let request = Request {
+        choices: words.choose.clone(),
+        choice_scope: match words.choice_scope {
+            ScopeName::FirstTurn => ChoiceScope::FirstTurn,
+            ScopeName::Run => ChoiceScope::Run,
+        },
+        disabled: words.disable.clone(),
+        deferred: words.defer.clone(),
+        discovery: words.discovery.map(|mode| match mode {
+            ModeName::Direct => Discovery::Direct,
+            ModeName::Lazy => Discovery::Lazy,
+            ModeName::Auto => Discovery::Auto,
+        }),
+        ..Request::default()
+    };
+    Ok(request.after(&run))
+}
+
+/// The dialect of a name; `strict` where the API can hold the model to the schemas.
+pub(super) fn dialect(name: DialectName, strict: bool) -> Box<dyn Dialect> {
+    let strict = if strict { Strict::On } else { Strict::Off };
+    match name {
+        DialectName::OpenaiChat => Box::new(OpenAiChat { strict }),
+        DialectName::OpenaiResponses => {
+            Box::new(OpenAiResponses { strict, ..OpenAiResponses::default() })
+        }
+        DialectName::Anthropic => Box::new(Anthropic { strict }),
+        DialectName::Gemini => Box::new(Gemini),
+    }
+}

@@ -1,0 +1,97 @@
+//! A way in to a `toolcrib mcp` beside its client: the routes of a server at a port of this machine,
+//! for whoever can read the files of this user. There the person decides about calls whose client can
+//! ask nobody.
+
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use toolcrib::Secret;
+use toolcrib::auth::LOCAL;
+use toolcrib::config::{Bounds, Live, LogLevel};
+use toolcrib::store::Store;
+
+use crate::cli::args::Global;
+use crate::config::mcp_instances;
+use crate::config::registry::Named;
+use crate::config::tokens::{self, Found, Key};
+use crate::http::listen::accept::{self, Door};
+use crate::http::listen::peers::Peers;
+use crate::http::listen::workers::Workers;
+use crate::http::pipeline::authentication::Guard;
+use crate::http::pipeline::host_check::Names;
+use crate::http::state::House;
+use crate::telemetry::{Telemetry, log};
+
+/// Connections at the same time: one person's commands.
+const MOST: usize = 16;
+/// How long what is asked for may take once the client has hung up.
+const LAST_ANSWERS: Duration = Duration::from_secs(3);
+
+pub(crate) struct Near {
+    file: Named,
+    stop: CancellationToken,
+    now: CancellationToken,
+    serving: JoinHandle<()>,
+}
+
+/// What stands behind it.
+pub(crate) struct Inside {
+    pub(crate) live: Arc<Live>,
+    pub(crate) bounds: Bounds,
+    pub(crate) store: Option<Store>,
+    pub(crate) telemetry: Arc<Telemetry>,
+}
+
+impl Near {
+    /// `None`: there is none, and the log says why; the client is served all the same.
+    pub(crate) async fn open(global: &Global, inside: Inside) -> Option<Self> {
+        let opened = Self::try_open(global, inside).await;
+        opened.inspect_err(|error| tell(&format!("{error:#}"))).ok()
+    }
+
+    async fn try_open(global: &Global, inside: Inside) -> Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
+        let listener = listener.context("cannot listen on this machine")?;
+        let address = listener.local_addr()?;
+        let token = Secret::new(tokens::random());
+        let guard = Guard::new(&global.scopes, false);
+        let file = mcp_instances::name(address.port(), &token)?;
+        let keys = vec![Key { name: LOCAL.to_owned(), token }];
+        guard.take(&Found { keys, problems: Vec::new(), is_partial: false });
+        let Inside { live, bounds, store, telemetry } = inside;
+        let names = Names::new(address, &[]);
+        let house = Arc::new(House::new(live, (names, guard), bounds, store, telemetry));
+        house.started.store(true, Ordering::Relaxed);
+        let (stop, now) = (house.stop.clone(), CancellationToken::new());
+        let ends = (stop.clone(), now.clone());
+        let peers = Arc::new(Peers::new(None, MOST));
+        let door = Door { listener, most: MOST, peers, proxies: Vec::new(), tls: None };
+        let serving = tokio::spawn(async move {
+            accept::serve(door, house, &mut Workers::here(), ends, tell).await;
+        });
+        Ok(Self { file, stop, now, serving })
+    }
+
+    /// Nobody finds it any more; what was asked is still answered, for a moment.
+    pub(crate) async fn close(self) {
+        let Self { file, stop, now, mut serving } = self;
+        drop(file);
+        stop.cancel();
+        if tokio::time::timeout(LAST_ANSWERS, &mut serving).await.is_err() {
+            now.cancel();
+        }
+    }
+}
+
+fn tell(trouble: &str) {
+    let message = "`toolcrib tickets` may not reach this process";
+    let fields = json!({ "message": message, "cause": trouble });
+    log::line(LogLevel::Warn, "mcp", fields);
+}

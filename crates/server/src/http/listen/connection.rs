@@ -1,0 +1,57 @@
+//! One connection: bounded in the size of its heads, and in the time of each of its parts.
+
+use std::sync::Arc;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+
+use super::header_timer::Clock;
+use super::write_timeout::Stalling;
+use crate::http::pipeline::handler;
+use crate::http::state::House;
+
+/// Serves until the peer leaves; after `stop`, what was asked is still answered.
+pub(crate) async fn serve(
+    stream: TcpStream,
+    house: Arc<House>,
+    tls: Option<TlsAcceptor>,
+    stop: CancellationToken,
+) {
+    // A small answer does not wait for the next one.
+    let _ = stream.set_nodelay(true);
+    let stream = Stalling::new(stream, house.bounds.stall);
+    let Some(tls) = tls else { return talk(stream, house, stop).await };
+    // A greeting may take as long as a head.
+    let greeting = timeout(house.bounds.head_time, tls.accept(stream)).await;
+    if let Ok(Ok(stream)) = greeting {
+        talk(stream, house, stop).await;
+    }
+}
+
+async fn talk<S>(stream: S, house: Arc<House>, stop: CancellationToken)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let bounds = house.bounds.clone();
+    let answer = service_fn(move |request| handler::answer(Arc::clone(&house), request));
+    let connection = http1::Builder::new()
+        .timer(Clock::default())
+        .header_read_timeout(bounds.head_time)
+        .max_headers(bounds.headers)
+        .max_header_size(bounds.head)
+        .max_buf_size(2 * bounds.head)
+        .serve_connection(TokioIo::new(stream), answer);
+    let mut connection = std::pin::pin!(connection);
+    // How a connection ends is of no use to anybody: the peer is gone.
+    tokio::select! {
+        _ = connection.as_mut() => return,
+        () = stop.cancelled() => connection.as_mut().graceful_shutdown(),
+    }
+    let _ = connection.await;
+}

@@ -1,0 +1,167 @@
+//! The one way in: which host, which route, who asks, what comes; only then the answer.
+
+use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::Bytes;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header};
+use http_body_util::BodyExt;
+use hyper::body::{Body, Incoming};
+use toolcrib::Caller;
+use toolcrib::auth::{LOCAL, OPERATOR, Resource, enters, is_operator, needed};
+
+use super::access_log::Seen;
+use super::authentication::{lacking, refused};
+use super::body;
+use super::guarded_body::Until;
+use super::host_check::single;
+use super::wake_filter::Woken;
+use crate::http::mcp;
+use crate::http::routes::problem::{Kind, Problem};
+use crate::http::routes::reply::Reply;
+use crate::http::routes::request::{Asked, Query};
+use crate::http::routes::route::{Access, Route, find};
+use crate::http::state::House;
+
+/// By what name the log knows a request.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+pub(crate) async fn answer(
+    house: Arc<House>,
+    request: Request<Incoming>,
+) -> Result<Reply, Infallible> {
+    let began = Instant::now();
+    let seen = Seen::of(&house, &request);
+    let _under_way = house.telemetry.figures.request();
+    // Pinned where it is made: it is large, and would be copied from hand to hand.
+    let admitted = pin!(admit(Arc::clone(&house), request, &seen));
+    // A panic costs the request that met it, and no other.
+    let answering = AssertUnwindSafe(admitted).catch_unwind();
+    let mut reply = match answering.await {
+        Ok(answered) => answered.unwrap_or_else(Problem::into_reply),
+        Err(_) => Problem::new(Kind::Broken, "this must not happen: tell us").into_reply(),
+    };
+    seen.answered(&house, reply.status(), began.elapsed());
+    let headers = reply.headers_mut();
+    if let Ok(id) = HeaderValue::from_str(&seen.trace.trace_id()) {
+        headers.insert(REQUEST_ID, id);
+    }
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    Ok(reply)
+}
+
+async fn admit(
+    house: Arc<House>,
+    request: Request<Incoming>,
+    seen: &Seen,
+) -> Result<Reply, Problem> {
+    let (parts, body) = request.into_parts();
+    house.names.check(&parts)?;
+    let (route, segments) = find(&parts.method, parts.uri.path())?;
+    // It is set once, by the only one who comes by here.
+    let _ = seen.route.set(route);
+    let caller = allowed(&house, &parts, route, &segments).await?;
+    let query = Query::read(parts.uri.query().unwrap_or_default(), route.query)?;
+    // What anybody may ask is answered at once, and also by a server that is full.
+    let place = match route.access {
+        Access::Anybody => None,
+        Access::Caller | Access::Operator => Some(house.busy.enter(&caller)?),
+    };
+    let listening = if route.path.starts_with("/mcp") && mcp::listens(&parts) {
+        let place = house.busy.listen(&caller)?;
+        Some((place, end_of(&house, route, &segments, (&parts.headers, &caller))))
+    } else {
+        None
+    };
+    let body = match route.body {
+        Some(_) => {
+            is_json(&parts)?;
+            body::read(body, &house.bounds).await?
+        }
+        None => Bytes::new(),
+    };
+    let Parts { method, uri, headers, .. } = parts;
+    let (trace, trace_state) = (seen.trace, seen.trace_state.clone());
+    let asked =
+        Asked { house, method, uri, caller, segments, query, headers, body, trace, trace_state };
+    let reply = Woken::new((route.answer)(asked)).await?;
+    if reply.body().size_hint().exact().is_some() {
+        return Ok(reply);
+    }
+    // What goes on after its head keeps its place, or goes on among those who listen.
+    let (place, end) = match listening {
+        Some((place, end)) => (Some(place), Some(end)),
+        None => (place, None),
+    };
+    Ok(reply.map(|body| Until { body, end, place }.boxed_unsync()))
+}
+
+/// When a stream that listens is over, if its client stays: with the server, and once what it
+/// presented does not make it the caller any more that it was.
+fn end_of(
+    house: &Arc<House>,
+    route: &'static Route,
+    segments: &[String],
+    (headers, caller): (&HeaderMap, &Arc<Caller>),
+) -> BoxFuture<'static, ()> {
+    let presented = headers.get(header::AUTHORIZATION).cloned();
+    let presented = presented.map(|value| (header::AUTHORIZATION, value)).into_iter().collect();
+    let (house, segments, caller) = (Arc::clone(house), segments.to_vec(), Arc::clone(caller));
+    Box::pin(async move {
+        let presented: HeaderMap = presented;
+        let revoked = house.guard.refuses(&presented, route.resource(&segments), &caller);
+        house.stop.run_until_cancelled(revoked).await;
+    })
+}
+
+/// The caller, if it may take this route.
+async fn allowed(
+    house: &House,
+    parts: &Parts,
+    route: &Route,
+    segments: &[String],
+) -> Result<Arc<Caller>, Problem> {
+    let resource = route.resource(segments);
+    let caller = house.guard.caller(&parts.headers, resource).await?;
+    let Some(caller) = caller else {
+        return match route.access {
+            Access::Anybody => Ok(Caller::new("", "anybody").into()),
+            Access::Caller | Access::Operator => {
+                Err(refused(&house.guard.access(), resource, None))
+            }
+        };
+    };
+    match route.access {
+        Access::Operator if !is_operator(&caller) && caller.tenant == LOCAL => {
+            Err(Problem::new(Kind::Forbidden, "use the token of the caller `local`"))
+        }
+        Access::Operator if !is_operator(&caller) => {
+            Err(lacking(&house.guard.access(), resource, OPERATOR))
+        }
+        Access::Caller if !enters(&caller) => {
+            let profile = match resource {
+                Resource::Profile(name) => Some(name),
+                Resource::Whole | Resource::Mcp => None,
+            };
+            Err(lacking(&house.guard.access(), resource, &needed(profile)))
+        }
+        Access::Anybody | Access::Caller | Access::Operator => Ok(caller),
+    }
+}
+
+/// A page of another site can send a form or a plain text without asking; JSON it cannot.
+fn is_json(parts: &Parts) -> Result<(), Problem> {
+    let kind = single(&parts.headers, &header::CONTENT_TYPE)?.unwrap_or_default();
+    let (kind, _) = kind.split_once(';').unwrap_or((kind, ""));
+    if kind.trim().eq_ignore_ascii_case("application/json") || parts.method == Method::GET {
+        return Ok(());
+    }
+    Err(Problem::new(Kind::NotJson, "send `Content-Type: application/json`"))
+}

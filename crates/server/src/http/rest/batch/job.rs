@@ -1,0 +1,100 @@
+//! A batch on its way from the request to the bytes of the reply.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use indexmap::IndexSet;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use toolcrib::auth::is_operator;
+use toolcrib::dialect::Dialect;
+use toolcrib::{
+    BatchOptions, Call, Caller, Crib, Plan, Report, Response, ToolOutcome, Trace, TraceState, Turn,
+};
+
+use super::active_batches::Listing;
+
+pub(crate) struct Work {
+    pub(crate) crib: Crib,
+    pub(crate) plan: Plan,
+    /// Under which it runs; `None`: as the file has it.
+    pub(crate) profile: Option<String>,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) dialect: Option<Box<dyn Dialect>>,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) listing: Listing,
+    pub(crate) trace: Trace,
+    pub(crate) trace_state: Option<TraceState>,
+}
+
+/// What came of a batch.
+pub(crate) struct Done {
+    pub(crate) reply: Bytes,
+    /// Whether anything may have been sent: if not, who comes again is to have it run.
+    pub(crate) ran: bool,
+}
+
+impl Work {
+    pub(crate) async fn done(self, options: BatchOptions) -> Done {
+        let Self { trace, trace_state, .. } = self;
+        let options = BatchOptions { trace: Some(trace), trace_state, ..options };
+        let report = self.crib.run_with(&self.plan, self.calls, options).await;
+        let caller = Arc::clone(self.plan.caller());
+        let told_to_caller = |response: &Response| told(response, &caller);
+        let mut run = self.plan.run().clone();
+        let turn = match run.absorb(&report) {
+            Turn::GoOn => "go_on",
+            Turn::HandedOver { .. } => "handed_over",
+            Turn::Waiting(_) => "waiting",
+        };
+        let mut answer = json!({
+            "id": self.listing.id,
+            "responses": report.responses.iter().map(told_to_caller).collect::<Vec<_>>(),
+            "tickets": report.responses.iter().filter_map(ticket).collect::<Vec<_>>(),
+            "checks": checks(&report),
+            "references": references(&report),
+            "turn": turn,
+            "run": run,
+        });
+        if let (Some(dialect), Value::Object(fields)) = (&self.dialect, &mut answer) {
+            fields.insert("messages".to_owned(), dialect.results(&report).into());
+        }
+        let is_unsent = |response: &Response| matches!(&response.outcome, ToolOutcome::Failed(error) if error.kind.never_sent());
+        let ran = report.responses.is_empty() || !report.responses.iter().all(is_unsent);
+        Done { reply: answer.to_string().into(), ran }
+    }
+}
+
+/// A response as its caller is told it: what lies behind a failure is the operator's, as it may
+/// name files and addresses of this machine.
+pub(crate) fn told(response: &Response, caller: &Caller) -> Value {
+    let mut told = response.to_json();
+    if let Some(debug) = told.get_mut("debug").and_then(Value::as_object_mut)
+        && !is_operator(caller)
+    {
+        debug.remove("cause");
+    }
+    told
+}
+
+fn ticket(response: &Response) -> Option<Value> {
+    let ToolOutcome::Pending(pending) = &response.outcome else { return None };
+    Some(json!({
+        "ticket": pending.ticket,
+        "reason": pending.reason,
+        "id": response.id,
+        "name": response.name,
+    }))
+}
+
+/// The checks of all calls, each once.
+fn checks(report: &Report) -> Vec<&String> {
+    let checks = report.responses.iter().flat_map(|response| &response.checks);
+    checks.collect::<IndexSet<_>>().into_iter().collect()
+}
+
+fn references(report: &Report) -> Vec<Value> {
+    let cited = report.responses.iter().flat_map(|response| &response.references);
+    let mut numbers = IndexSet::new();
+    cited.filter(|cited| numbers.insert(cited.number)).map(|cited| json!(cited)).collect()
+}

@@ -1,0 +1,157 @@
+//! `GET /v1/calls`: what runs, and what is recorded of the calls of this caller; and `/v1/record`,
+//! the same record of all callers.
+
+use std::time::SystemTime;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use toolcrib::auth::is_operator;
+use toolcrib::config::LogLevel;
+use toolcrib::store::{CallRecord, Cursor, Filter, Page, State, Store};
+
+use crate::http::rest::calls::over;
+use crate::http::routes::problem::{Kind, Problem};
+use crate::http::routes::reply::json as reply;
+use crate::http::routes::request::{Asked, Query};
+use crate::http::routes::route::Answered;
+use crate::telemetry::log;
+
+const DEFAULT_PAGE: usize = 50;
+pub(crate) const LARGEST_PAGE: usize = 500;
+
+pub(crate) fn list(asked: Asked) -> Answered {
+    Box::pin(async move {
+        let wanted = Wanted::of(&asked.query)?;
+        let mut answer = json!({ "running": asked.house.running.of(&asked.caller), "calls": [] });
+        if let Some(store) = &asked.house.store {
+            let Wanted { filter, after, limit } = wanted;
+            let page = store
+                .calls(&asked.caller, filter, after, limit)
+                .await
+                .map_err(|error| silent(&asked, error))?;
+            put(&mut answer, &page, shown);
+        }
+        Ok(reply(&answer))
+    })
+}
+
+/// The recorded calls of all callers.
+pub(crate) fn list_all(asked: Asked) -> Answered {
+    Box::pin(async move {
+        let Wanted { filter, after, limit } = Wanted::of(&asked.query)?;
+        let page = record(&asked)?
+            .calls_of_all(filter, after, limit)
+            .await
+            .map_err(|error| silent(&asked, error))?;
+        let mut answer = json!({});
+        put(&mut answer, &page, shown_whole);
+        Ok(reply(&answer))
+    })
+}
+
+/// The record of all callers. No record is not an empty one: whoever looks for what was interrupted
+/// would go away.
+pub(crate) fn record(asked: &Asked) -> Result<&Store, Problem> {
+    asked.house.store.as_ref().ok_or_else(|| {
+        let detail = "no record is kept: name a file for it under `[store]`";
+        Problem::new(Kind::Unavailable, detail)
+    })
+}
+
+/// A call as the operator sees it.
+pub(crate) fn shown_whole(call: &CallRecord) -> Value {
+    let mut row = shown(call);
+    if let Value::Object(fields) = &mut row {
+        fields.insert("tenant".into(), call.tenant.clone().into());
+        fields.insert("caller".into(), call.subject.clone().into());
+        // Not for the caller of the call, who may be of another tenant.
+        fields.insert("decided_by".into(), json!(call.decided_by));
+        fields.insert("resolved_by".into(), json!(call.resolved_by));
+    }
+    row
+}
+
+/// Which page of which calls.
+struct Wanted {
+    filter: Filter,
+    after: Option<Cursor>,
+    limit: usize,
+}
+
+impl Wanted {
+    fn of(query: &Query) -> Result<Self, Problem> {
+        let cursor = query.get("cursor").filter(|cursor| !cursor.is_empty());
+        let after = cursor.map(serde_json::from_str).transpose().map_err(|_| {
+            let detail = "the cursor is none of this list: begin without one";
+            Problem::new(Kind::UnknownCursor, detail)
+        })?;
+        let word = |name: &str| query.get(name).map(ToOwned::to_owned);
+        let states = query.words("state").filter_map(State::of_word).collect();
+        let filter =
+            Filter { tool: word("tool"), source: word("source"), states, ..Filter::default() };
+        Ok(Self { filter, after, limit: query.number("limit", DEFAULT_PAGE) })
+    }
+}
+
+/// Puts a page into an answer.
+fn put(answer: &mut Value, page: &Page, shown: impl Fn(&CallRecord) -> Value) {
+    let Value::Object(fields) = answer else { return };
+    fields.insert("calls".into(), page.calls.iter().map(shown).collect());
+    if let Some(next) = page.next {
+        fields.insert("cursor".into(), json!(next).to_string().into());
+    }
+}
+
+/// A batch that runs, by the name it was given; a call of the record, by its key.
+pub(crate) fn show(asked: Asked) -> Answered {
+    Box::pin(async move {
+        if let Some(batch) = asked.house.running.get(asked.segment(), &asked.caller) {
+            return Ok(reply(&batch));
+        }
+        let store = asked.house.store.as_ref().ok_or_else(over)?;
+        let call = store
+            .call(&asked.caller, asked.segment())
+            .await
+            .map_err(|error| silent(&asked, error))?;
+        Ok(reply(&shown(&call.ok_or_else(over)?)))
+    })
+}
+
+fn shown(call: &CallRecord) -> Value {
+    json!({
+        "key": call.key,
+        "id": call.call_id,
+        "tool": call.tool,
+        "source": call.source,
+        "effect": call.effect,
+        "fingerprint": call.fingerprint,
+        "arguments": call.arguments,
+        "planned": time(call.planned),
+        "ended": call.ended.map(time),
+        "ending": call.ending,
+        "state": call.state(),
+        "interrupted": call.interrupted,
+        "attempts": call.attempts,
+        "resolved": call.resolved.map(time),
+    })
+}
+
+/// As RFC 3339 writes it.
+fn time(time: SystemTime) -> Option<String> {
+    Timestamp::try_from(time).ok().map(|time| time.to_string())
+}
+
+/// Why the record does not answer is for the operator, as it names files of this machine.
+pub(crate) fn silent(asked: &Asked, error: impl Into<anyhow::Error>) -> Problem {
+    let cause = noted(error);
+    let detail = "the record of calls cannot be read now: ask again later".to_owned();
+    Problem::new(Kind::Unavailable, if is_operator(&asked.caller) { cause } else { detail })
+}
+
+/// Puts into the log why the record does not answer, and gives it in words.
+pub(crate) fn noted(error: impl Into<anyhow::Error>) -> String {
+    let cause = format!("{:#}", error.into());
+    let fields = json!({ "message": "the record does not answer", "cause": cause });
+    log::line(LogLevel::Warn, "store", fields);
+    cause
+}

@@ -1,0 +1,84 @@
+//! `POST /v1/record/{id}`: how a call ended of which nobody knew, as a person says who has looked.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use toolcrib::auth::{Reach, Resource, needed, reach};
+use toolcrib::store::{CallRecord, KnownEnd, State};
+
+use super::listing::{record, shown_whole, silent};
+use crate::audit::Resolution;
+use crate::http::pipeline::authentication::lacking;
+use crate::http::routes::problem::{Kind, Problem};
+use crate::http::routes::reply::json as reply;
+use crate::http::routes::request::Asked;
+use crate::http::routes::route::Answered;
+
+/// What a person says of a call.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EndBody {
+    /// How it really ended.
+    #[schemars(with = "String", extend("enum" = KnownEnd::WORDS))]
+    ending: KnownEnd,
+}
+
+pub(crate) fn resolve(asked: Asked) -> Answered {
+    Box::pin(async move {
+        let EndBody { ending } = asked.json()?;
+        // Calls like it are not held back any more: that is for whoever could have made them.
+        if reach(&asked.caller, None) < Reach::All {
+            return Err(lacking(&asked.house.guard.access(), Resource::Whole, &needed(None)));
+        }
+        // Whoever goes away meanwhile does not leave it half done.
+        let resolving = tokio::spawn(async move { said(&asked, ending).await });
+        let said = resolving.await.map_err(|_| {
+            Problem::new(Kind::Broken, "it broke off: look at the record and say it again")
+        })?;
+        said.map(|call| reply(&shown_whole(&call)))
+    })
+}
+
+/// The call once it has this end. What is said first holds; said again, it changes nothing.
+async fn said(asked: &Asked, end: KnownEnd) -> Result<CallRecord, Problem> {
+    let (store, key) = (record(asked)?, asked.segment());
+    let found = store.call_of_any(key).await.map_err(|error| silent(asked, error))?;
+    let call = found.ok_or_else(unknown)?;
+    if !matches!(call.state(), State::OutcomeUnknown | State::Interrupted) {
+        return ended_so(call, end);
+    }
+    let resolution = Resolution { call: &call, end, by: &asked.caller };
+    let audit = asked.house.telemetry.audit.as_ref();
+    if let Some(audit) = audit {
+        audit.resolved(&resolution).await.map_err(|fault| {
+            let cause = anyhow::Error::new(fault);
+            Problem::new(Kind::Unavailable, format!("nothing was changed, as {cause:#}"))
+        })?;
+    }
+    let resolved = match store.resolve(key, end, &asked.caller).await {
+        Ok(resolved) => resolved.ok_or_else(unknown).and_then(|call| ended_so(call, end)),
+        Err(error) => Err(silent(asked, error)),
+    };
+    if let (Err(_), Some(audit)) = (&resolved, audit) {
+        audit.void(&resolution);
+    }
+    resolved
+}
+
+/// A call that has this end and no other.
+fn ended_so(call: CallRecord, end: KnownEnd) -> Result<CallRecord, Problem> {
+    let state = call.state();
+    if state == end.state() {
+        return Ok(call);
+    }
+    let detail = if state == State::Running {
+        "it still runs: there is nothing to say before it has ended".to_owned()
+    } else {
+        format!("it ended as `{}`, which is known and stays so", state.as_str())
+    };
+    Err(Problem::new(Kind::EndKnown, detail).telling("recorded", shown_whole(&call)))
+}
+
+fn unknown() -> Problem {
+    let detail = "the record has no call of this key: `GET /v1/record` lists those that it has";
+    Problem::new(Kind::UnknownCall, detail)
+}

@@ -1,0 +1,194 @@
+//! What went wrong with a request, as RFC 9457 tells it: every kind has a `type` that stays.
+
+use http::{HeaderName, HeaderValue, Response, StatusCode, header};
+use serde_json::{Value, json};
+use toolcrib::json::invisible::prose;
+
+use super::reply::{Body, Reply, whole};
+
+/// The kinds of problems; their names are part of the API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    BadRequest,
+    BadHost,
+    BadOrigin,
+    Unauthenticated,
+    Forbidden,
+    InsufficientScope,
+    UnknownRoute,
+    WrongMethod,
+    NotJson,
+    TooLarge,
+    TooSlow,
+    InvalidBody,
+    InvalidQuery,
+    UnknownTool,
+    SourceStarting,
+    UnknownProfile,
+    UnknownPlan,
+    OtherProfile,
+    UnknownCall,
+    UnknownCursor,
+    UnknownTicket,
+    UnknownResult,
+    UnknownSource,
+    NothingLeft,
+    NotAReply,
+    TicketRefused,
+    EndKnown,
+    KeyConflict,
+    KeyInUse,
+    OutcomeUnknown,
+    TooMany,
+    Unavailable,
+    Broken,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 33] = [
+        Self::BadRequest,
+        Self::BadHost,
+        Self::BadOrigin,
+        Self::Unauthenticated,
+        Self::Forbidden,
+        Self::InsufficientScope,
+        Self::UnknownRoute,
+        Self::WrongMethod,
+        Self::NotJson,
+        Self::TooLarge,
+        Self::TooSlow,
+        Self::InvalidBody,
+        Self::InvalidQuery,
+        Self::UnknownTool,
+        Self::SourceStarting,
+        Self::UnknownProfile,
+        Self::UnknownPlan,
+        Self::OtherProfile,
+        Self::UnknownCall,
+        Self::UnknownCursor,
+        Self::UnknownTicket,
+        Self::UnknownResult,
+        Self::UnknownSource,
+        Self::NothingLeft,
+        Self::NotAReply,
+        Self::TicketRefused,
+        Self::EndKnown,
+        Self::KeyConflict,
+        Self::KeyInUse,
+        Self::OutcomeUnknown,
+        Self::TooMany,
+        Self::Unavailable,
+        Self::Broken,
+    ];
+
+    /// Name, status and title.
+    fn row(self) -> (&'static str, u16, &'static str) {
+        match self {
+            Self::BadRequest => ("bad-request", 400, "The request is malformed"),
+            Self::BadHost => ("bad-host", 403, "The request is for another host"),
+            Self::BadOrigin => ("bad-origin", 403, "The request comes from another site"),
+            Self::Unauthenticated => ("unauthenticated", 401, "A valid token is needed"),
+            Self::Forbidden => ("forbidden", 403, "This is the operator's"),
+            Self::InsufficientScope => ("insufficient-scope", 403, "The token lacks a scope"),
+            Self::UnknownRoute => ("unknown-route", 404, "There is no such route"),
+            Self::WrongMethod => ("wrong-method", 405, "The route has another method"),
+            Self::NotJson => ("not-json", 415, "The body must be JSON"),
+            Self::TooLarge => ("too-large", 413, "The body is too large"),
+            Self::TooSlow => ("too-slow", 408, "The body did not come in time"),
+            Self::InvalidBody => ("invalid-body", 422, "The body does not fit"),
+            Self::InvalidQuery => ("invalid-query", 400, "The query does not fit"),
+            Self::UnknownTool => ("unknown-tool", 404, "There is no such tool"),
+            Self::SourceStarting => ("source-starting", 503, "Some tools are not there yet"),
+            Self::UnknownProfile => ("unknown-profile", 404, "There is no such profile"),
+            Self::UnknownPlan => ("unknown-plan", 404, "There is no such plan"),
+            Self::OtherProfile => ("other-profile", 409, "The plan is of another profile"),
+            Self::UnknownCall => ("unknown-call", 404, "There is no such running batch"),
+            Self::UnknownCursor => ("unknown-cursor", 404, "The list has no such place"),
+            Self::UnknownTicket => ("unknown-ticket", 404, "There is no such ticket"),
+            Self::UnknownResult => ("unknown-result", 404, "There is no such result"),
+            Self::UnknownSource => ("unknown-source", 404, "There is no such source"),
+            Self::NothingLeft => ("nothing-left", 409, "No chosen tool is left"),
+            Self::NotAReply => ("not-a-reply", 422, "This is no reply of the model API"),
+            Self::TicketRefused => ("ticket-refused", 409, "The ticket cannot be redeemed"),
+            Self::EndKnown => ("end-known", 409, "The call takes no such end"),
+            Self::KeyConflict => ("key-conflict", 409, "The key belongs to another request"),
+            Self::KeyInUse => ("key-in-use", 409, "The request of this key still runs"),
+            Self::OutcomeUnknown => ("outcome-unknown", 409, "Nobody can say how it ended"),
+            Self::TooMany => ("too-many", 429, "Too many requests at the same time"),
+            Self::Unavailable => ("unavailable", 503, "Not possible now"),
+            Self::Broken => ("broken", 500, "The fault is ours"),
+        }
+    }
+
+    /// The `type`: a name, and no address to open.
+    pub(crate) fn uri(self) -> String {
+        format!("urn:toolcrib:problem:{}", self.row().0)
+    }
+
+    pub(crate) fn status(self) -> StatusCode {
+        StatusCode::from_u16(self.row().1).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+}
+
+/// A kind with what is wrong this time and what to do about it.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    kind: Kind,
+    detail: String,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    /// What a program may want to know besides.
+    more: Option<Box<(&'static str, Value)>>,
+}
+
+impl Problem {
+    pub(crate) fn new(kind: Kind, detail: impl Into<String>) -> Self {
+        // Some of it is what was asked for, by whomever.
+        let detail = prose(&detail.into()).into_owned();
+        Self { kind, detail, headers: Vec::new(), more: None }
+    }
+
+    /// Of something that is not there, while some sources have not had their first chance.
+    pub(crate) fn starting(name: &str) -> Self {
+        let shown: String = name.chars().take(80).collect();
+        let detail = format!(
+            "`{shown}` is not there yet, and nothing ran: send it again, with a new plan if it came \
+             with one"
+        );
+        Self::new(Kind::SourceStarting, detail)
+            .with(header::RETRY_AFTER, HeaderValue::from_static("1"))
+    }
+
+    pub(crate) fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+
+    /// Adds a member of its own to the problem.
+    pub(crate) fn telling(mut self, name: &'static str, value: Value) -> Self {
+        self.more = Some(Box::new((name, value)));
+        self
+    }
+
+    fn to_json(&self) -> Value {
+        let (_, status, title) = self.kind.row();
+        let mut problem = json!({
+            "type": self.kind.uri(),
+            "title": title,
+            "status": status,
+            "detail": self.detail,
+        });
+        if let (Value::Object(fields), Some(more)) = (&mut problem, &self.more) {
+            fields.insert(more.0.to_owned(), more.1.clone());
+        }
+        problem
+    }
+
+    pub(crate) fn into_reply(self) -> Reply {
+        let mut reply: Response<Body> = Response::new(whole(self.to_json().to_string()));
+        *reply.status_mut() = self.kind.status();
+        let kind = HeaderValue::from_static("application/problem+json");
+        reply.headers_mut().insert(header::CONTENT_TYPE, kind);
+        reply.headers_mut().extend(self.headers);
+        reply
+    }
+}

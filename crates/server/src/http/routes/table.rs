@@ -1,0 +1,332 @@
+//! Every route there is.
+
+use toolcrib::Discovery;
+use toolcrib::store::State;
+
+use super::problem::Kind::{
+    self, BadHost, BadOrigin, BadRequest, Broken, EndKnown, Forbidden, InsufficientScope,
+    InvalidBody, InvalidQuery, KeyConflict, KeyInUse, NotAReply, NotJson, NothingLeft,
+    OtherProfile, OutcomeUnknown, SourceStarting, TicketRefused, TooLarge, TooMany, TooSlow,
+    Unauthenticated, Unavailable, UnknownCall, UnknownCursor, UnknownPlan, UnknownProfile,
+    UnknownResult, UnknownSource, UnknownTicket, UnknownTool,
+};
+use super::request::Asked;
+use super::route::Access::{Anybody, Caller, Operator};
+use super::route::{Access, Answered, Parameter, Route, Takes};
+use super::{metadata, openapi, schemas};
+use crate::http::mcp;
+use crate::http::rest::{
+    calls, health, metrics, plan,
+    records::{listing, resolution},
+    results, sources, tickets, tools,
+};
+
+/// As RFC 9728 has it: before the path of the way in.
+const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
+const WELL_KNOWN_MCP: &str = "/.well-known/oauth-protected-resource/mcp";
+const WELL_KNOWN_PROFILE: &str = "/.well-known/oauth-protected-resource/mcp/{profile}";
+
+const PROFILE: Parameter = text("profile", "The profile to look through.");
+/// How much to give at the most.
+const fn limit(largest: usize) -> Parameter {
+    number("limit", "How much to give at the most.", (1, largest))
+}
+
+/// Which of the recorded calls.
+const RECORDED: &[Parameter] = &[
+    Parameter {
+        name: "state",
+        about: "Only calls in one of these states.",
+        takes: Takes::SomeOf(&State::WORDS),
+    },
+    text("tool", "Only calls of this tool."),
+    text("source", "Only calls of tools of this source."),
+    limit(listing::LARGEST_PAGE),
+    text("cursor", "Where the page before ended: its `cursor`."),
+];
+
+/// In the order of the document.
+pub(crate) static ROUTES: &[Route] = &[
+    get("/v1/tools", "list_tools", tools::list, "List the tools that the caller may see.")
+        .query(&[
+            text("q", "What the tools are to do, in plain words; the best come first."),
+            text("category", "Only tools of this category."),
+            text("action", "Only tools of this action."),
+            text("source", "Only tools of this source."),
+            Parameter {
+                name: "effect",
+                about: "Only tools of this effect.",
+                takes: Takes::OneOf(&["read", "write", "destroy"]),
+            },
+            PROFILE,
+            limit(tools::LARGEST_PAGE),
+            text("cursor", "Where the page before ended: its `cursor`."),
+        ])
+        .answers(schemas::tools)
+        .problems(&[InvalidQuery, UnknownProfile, UnknownCursor]),
+    get("/v1/tools/{name}", "show_tool", tools::show, "Show one tool with its schema.")
+        .query(&[PROFILE])
+        .answers(schemas::tool)
+        .problems(&[InvalidQuery, UnknownTool, SourceStarting, UnknownProfile]),
+    get("/v1/why/{tool}", "why_tool", tools::why, "Tell why a tool is in or out of a plan.")
+        .query(&[
+            PROFILE,
+            text("choices", "Tools that the user chose, with commas between them."),
+            text("disabled", "Tools that are out, with commas between them."),
+            one_of("discovery", "How tools are shown.", MODES),
+        ])
+        .answers(schemas::why)
+        .problems(&[InvalidQuery, UnknownTool, SourceStarting, UnknownProfile, NothingLeft]),
+    post("/v1/plan", "make_plan", plan::plan, "Decide which tools one request may use.")
+        .body(schemas::of::<plan::PlanBody>)
+        .answers(schemas::plan)
+        .problems(&[UnknownProfile, NothingLeft, SourceStarting]),
+    get("/v1/calls", "list_calls", listing::list, "List what runs now, and the recorded calls.")
+        .query(RECORDED)
+        .answers(schemas::batches)
+        .problems(&[InvalidQuery, UnknownCursor]),
+    post(
+        "/v1/calls",
+        "run_calls",
+        calls::run,
+        "Run the calls of a model and wait for all answers.",
+    )
+    .body(schemas::of::<calls::CallsBody>)
+    .answers(schemas::calls)
+    .problems(&[
+        UnknownProfile,
+        UnknownPlan,
+        OtherProfile,
+        NothingLeft,
+        NotAReply,
+        KeyConflict,
+        KeyInUse,
+        OutcomeUnknown,
+        SourceStarting,
+    ]),
+    get("/v1/calls/{id}", "show_calls", listing::show, "Show a running batch or a recorded call.")
+        .answers(schemas::anything)
+        .problems(&[UnknownCall]),
+    delete("/v1/calls/{id}", "cancel_calls", calls::stop, "Cancel a batch that runs now.")
+        .answers(schemas::batch)
+        .problems(&[UnknownCall]),
+    get(
+        "/v1/tickets",
+        "list_tickets",
+        tickets::list,
+        "List the calls that wait for approval, or for an answer.",
+    )
+    .query(&[
+        limit(tickets::LARGEST_PAGE),
+        text("cursor", "Where the page before ended: its `cursor`."),
+    ])
+    .answers(schemas::tickets)
+    .problems(&[InvalidQuery, UnknownCursor]),
+    get("/v1/tickets/{id}", "show_ticket", tickets::show, "Show a waiting call with all of it.")
+        .answers(schemas::ticket)
+        .problems(&[UnknownTicket]),
+    post(
+        "/v1/tickets/{id}",
+        "decide_ticket",
+        tickets::decide,
+        "Approve or deny a waiting call, or answer it.",
+    )
+    .body(schemas::of::<tickets::TicketBody>)
+    .answers(schemas::decided)
+    .problems(&[UnknownProfile, UnknownTicket, TicketRefused, SourceStarting]),
+    get("/v1/results/{handle}", "read_result", results::read, "Read a large result in pieces.")
+        .query(&[
+            number("offset", "Letters to pass over.", (0, u32::MAX as usize)),
+            limit(results::LARGEST_PIECE),
+            text("path", "A JSON pointer into the data of the result."),
+            number(
+                "part",
+                "The number of one part, from 0; what is no text is in base64.",
+                (0, 100_000),
+            ),
+        ])
+        .answers(schemas::result)
+        .problems(&[InvalidQuery, UnknownResult]),
+    get("/v1/sources", "list_sources", sources::list, "Tell how the sources are doing.")
+        .access(Operator)
+        .answers(schemas::sources)
+        .problems(&[Forbidden]),
+    post("/v1/sources/{id}/reload", "reload_source", sources::reload, "Load one source again.")
+        .access(Operator)
+        .body(schemas::nothing)
+        .answers(schemas::reloaded)
+        .problems(&[Forbidden, UnknownSource]),
+    get("/v1/activity", "list_activity", metrics::activity, "Tell what all callers do just now.")
+        .access(Operator)
+        .query(&[
+            number("after", "The `next` of the answer before.", (0, LARGEST_COUNT)),
+            limit(metrics::LARGEST_PAGE),
+        ])
+        .answers(schemas::activity)
+        .problems(&[InvalidQuery, Forbidden]),
+    get("/v1/record", "list_record", listing::list_all, "List the recorded calls of all callers.")
+        .access(Operator)
+        .query(RECORDED)
+        .answers(schemas::record)
+        .problems(&[InvalidQuery, Forbidden, UnknownCursor]),
+    post(
+        "/v1/record/{id}",
+        "resolve_call",
+        resolution::resolve,
+        "Say how a call ended of whose outcome nobody knows.",
+    )
+    .access(Operator)
+    .body(schemas::of::<resolution::EndBody>)
+    .answers(schemas::of_record)
+    .problems(&[Forbidden, UnknownCall, EndKnown]),
+    get("/metrics", "metrics", metrics::metrics, "Figures for Prometheus.")
+        .access(Operator)
+        .undocumented(),
+    get("/v1/openapi.json", "openapi", openapi::answer, "This document.").access(Anybody),
+    get("/healthz", "healthz", health::alive, "Tell that the process is alive.")
+        .access(Anybody)
+        .answers(schemas::status),
+    get("/readyz", "readyz", health::ready, "Tell whether calls can be taken now.")
+        .access(Anybody)
+        .answers(schemas::readiness),
+    get(WELL_KNOWN, "resource", metadata::answer, "Tell who gives tokens for this server.")
+        .access(Anybody)
+        .undocumented(),
+    get(WELL_KNOWN_MCP, "mcp_resource", metadata::answer, "The same for MCP.")
+        .access(Anybody)
+        .undocumented(),
+    get(WELL_KNOWN_PROFILE, "mcp_profile_resource", metadata::answer, "The same for a profile.")
+        .access(Anybody)
+        .undocumented(),
+    get("/mcp", "mcp_listen", mcp::enter, "MCP.").undocumented(),
+    post("/mcp", "mcp", mcp::enter, "MCP.").body(schemas::anything).undocumented(),
+    delete("/mcp", "mcp_end", mcp::enter, "MCP.").undocumented(),
+    get("/mcp/{profile}", "mcp_profile_listen", mcp::enter, "MCP.").undocumented(),
+    post("/mcp/{profile}", "mcp_profile", mcp::enter, "MCP.")
+        .body(schemas::anything)
+        .undocumented(),
+    delete("/mcp/{profile}", "mcp_profile_end", mcp::enter, "MCP.").undocumented(),
+];
+
+/// Ways of showing tools.
+const MODES: &[&str] = &Discovery::WORDS;
+/// What can be wrong with any request.
+pub(crate) const COMMON: &[Kind] =
+    &[BadRequest, BadHost, BadOrigin, Unauthenticated, InsufficientScope, Broken];
+/// What can be wrong where a request takes a place among others.
+pub(crate) const OF_CALLERS: &[Kind] = &[TooMany, Unavailable];
+/// What can be wrong with any body.
+pub(crate) const OF_BODIES: &[Kind] = &[NotJson, TooLarge, TooSlow, InvalidBody];
+
+const fn text(name: &'static str, about: &'static str) -> Parameter {
+    Parameter { name, about, takes: Takes::Text }
+}
+
+const fn one_of(
+    name: &'static str,
+    about: &'static str,
+    words: &'static [&'static str],
+) -> Parameter {
+    Parameter { name, about, takes: Takes::OneOf(words) }
+}
+
+/// The largest whole number that every reader of JSON holds: a server of a thousand calls a second
+/// has counted all of 32 bits within two months.
+const LARGEST_COUNT: usize = usize::MAX >> 11;
+
+const fn number(name: &'static str, about: &'static str, range: (usize, usize)) -> Parameter {
+    Parameter { name, about, takes: Takes::Number(range.0, range.1) }
+}
+
+type Answer = fn(Asked) -> Answered;
+
+const fn get(path: &'static str, id: &'static str, answer: Answer, summary: &'static str) -> Route {
+    row("GET", path, (id, summary), answer)
+}
+
+const fn post(
+    path: &'static str,
+    id: &'static str,
+    answer: Answer,
+    summary: &'static str,
+) -> Route {
+    row("POST", path, (id, summary), answer)
+}
+
+const fn delete(
+    path: &'static str,
+    id: &'static str,
+    answer: Answer,
+    summary: &'static str,
+) -> Route {
+    row("DELETE", path, (id, summary), answer)
+}
+
+/// A route for callers, unless its row says otherwise.
+const fn row(
+    method: &'static str,
+    path: &'static str,
+    (id, summary): (&'static str, &'static str),
+    answer: Answer,
+) -> Route {
+    Route {
+        method,
+        path,
+        access: Caller,
+        answer,
+        documented: true,
+        id,
+        summary,
+        query: &[],
+        body: None,
+        answers: schemas::anything,
+        problems: &[],
+    }
+}
+
+impl Route {
+    const fn access(self, access: Access) -> Self {
+        Self { access, ..self }
+    }
+
+    const fn undocumented(self) -> Self {
+        Self { documented: false, ..self }
+    }
+
+    const fn query(self, query: &'static [Parameter]) -> Self {
+        Self { query, ..self }
+    }
+
+    const fn body(self, body: fn() -> serde_json::Value) -> Self {
+        Self { body: Some(body), ..self }
+    }
+
+    const fn answers(self, answers: fn() -> serde_json::Value) -> Self {
+        Self { answers, ..self }
+    }
+
+    const fn problems(self, problems: &'static [Kind]) -> Self {
+        Self { problems, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Access, ROUTES};
+
+    /// The checks of all doors run over this list. Write it anew with what this test tells.
+    #[test]
+    fn every_route_is_in_the_list_of_the_checks() {
+        let row = |route: &super::Route| {
+            let access = match route.access {
+                Access::Anybody => "anybody",
+                Access::Caller => "caller",
+                Access::Operator => "operator",
+            };
+            let body = if route.body.is_some() { "body" } else { "none" };
+            format!("{} {} {access} {body}\n", route.method, route.path)
+        };
+        let rows: String = ROUTES.iter().map(row).collect();
+        assert_eq!(include_str!("../../../tests/it/serve/routes.txt"), rows, "\n{rows}");
+    }
+}

@@ -1,0 +1,46 @@
+//! Who has a kept result that can be read: asked for every plan, and so kept in memory.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rusqlite::Connection;
+use toolcrib_core::Caller;
+
+use crate::clock::Moment;
+use crate::rows::results;
+
+/// Until when, by tenant and subject.
+#[derive(Default)]
+pub(crate) struct Holders(Mutex<HashMap<String, HashMap<String, Moment>>>);
+
+impl Holders {
+    /// Those of a file that was opened.
+    pub(crate) fn learn(&self, connection: &Connection) -> rusqlite::Result<()> {
+        for (tenant, subject, until) in results::holders(connection, None)? {
+            self.all().entry(tenant).or_default().insert(subject, until);
+        }
+        Ok(())
+    }
+
+    fn all(&self) -> MutexGuard<'_, HashMap<String, HashMap<String, Moment>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn has(&self, caller: &Caller) -> bool {
+        let all = self.all();
+        let until = all.get(&caller.tenant).and_then(|them| them.get(&caller.subject));
+        until.is_some_and(|until| *until > Moment::now())
+    }
+
+    /// What holds of one tenant after something of it came or went.
+    pub(crate) fn set(&self, tenant: &str, rows: Vec<(String, String, Moment)>) {
+        let now: HashMap<_, _> =
+            rows.into_iter().map(|(_, subject, until)| (subject, until)).collect();
+        let mut all = self.all();
+        if now.is_empty() {
+            all.remove(tenant);
+        } else {
+            all.insert(tenant.to_owned(), now);
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Keys that a caller gives a call, so that sending it again does not run it again.
+//!
+//! `begin` before the call, then `settle` with what came of it. What was begun by a process that
+//! ended is `Unknown` for as long as a key is kept, if it was bound: else nothing ran under it.
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+use serde_json::Value;
+pub use toolcrib_core::{Begun, OnceKey as Key};
+use toolcrib_core::{Caller, Fingerprint, KeyEnd, LONGEST_KEY};
+
+use super::tickets;
+use crate::clock::Moment;
+use crate::error::StoreError;
+use crate::options::Options;
+
+/// Largest recorded response in bytes of JSON. That of a whole request is a text with the results of
+/// all its calls, 64 of 256 KiB by default, and every quote in them takes more room in a text. Of
+/// SQLite a row may have a billion bytes.
+const LARGEST_RESPONSE: usize = 32 * 1024 * 1024;
+
+pub(crate) fn check(key: &Key) -> Result<(), StoreError> {
+    key.fits().then_some(()).ok_or(StoreError::TooLong { what: "a key", most: LONGEST_KEY })
+}
+
+/// What becomes of a key that is begun when the process ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hold {
+    /// It is free again.
+    Loose,
+    /// It stays taken.
+    Bound,
+}
+
+/// Asks for a key: it is taken by whoever is told `New`.
+pub(crate) fn begin(
+    key: &Key,
+    connection: &Connection,
+    (arguments, hold): (Fingerprint, Hold),
+    options: &Options,
+) -> rusqlite::Result<Begun> {
+    let arguments = arguments.to_string();
+    if let Some(begun) = find(key, connection, Some(&arguments))? {
+        return Ok(begun);
+    }
+    take(key, connection, (&arguments, hold), options)?;
+    Ok(Begun::New)
+}
+
+fn take(
+    key: &Key,
+    connection: &Connection,
+    (arguments, hold): (&str, Hold),
+    options: &Options,
+) -> rusqlite::Result<()> {
+    let expires = Moment::now().after(options.keys_for);
+    let mut take = connection.prepare_cached(
+        "INSERT OR REPLACE INTO keys (tenant, subject, tool, key, arguments, state, expires, \
+         bound) VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7)",
+    )?;
+    let Caller { tenant, subject, .. } = &key.caller;
+    let (tool, key) = (named(key), &key.key);
+    let is_bound = hold == Hold::Bound;
+    take.execute(params![tenant, subject, tool, key, arguments, expires, is_bound])?;
+    Ok(())
+}
+
+/// From now on it stays taken when the process ends.
+pub(crate) fn bind(key: &Key, connection: &Connection) -> rusqlite::Result<()> {
+    let mut bind = connection.prepare_cached(
+        "UPDATE keys SET bound = 1 WHERE tenant = ?1 AND subject = ?2 AND tool = ?3 AND key = ?4 \
+         AND state = 'running'",
+    )?;
+    let Caller { tenant, subject, .. } = &key.caller;
+    bind.execute(params![tenant, subject, named(key), key.key])?;
+    key.ticket().map_or(Ok(()), |ticket| tickets::forget(connection, ticket))
+}
+
+/// What a key is of: a tool, and behind a blank, which no name holds, whose it is.
+fn named(key: &Key) -> String {
+    match &key.source {
+        Some(source) => format!("{} {source}", key.tool),
+        None => key.tool.to_string(),
+    }
+}
+
+/// What is known of a key; `None`: nothing. `arguments`: those it must have come with.
+fn find(
+    key: &Key,
+    connection: &Connection,
+    arguments: Option<&str>,
+) -> rusqlite::Result<Option<Begun>> {
+    let found = find_named(&named(key), (key, arguments), connection)?;
+    if found.is_some() || key.source.is_none() {
+        return Ok(found);
+    }
+    // Keys of before named no source.
+    find_named(key.tool.as_str(), (key, arguments), connection)
+}
+
+fn find_named(
+    name: &str,
+    (key, arguments): (&Key, Option<&str>),
+    connection: &Connection,
+) -> rusqlite::Result<Option<Begun>> {
+    let now = Moment::now();
+    let mut find = connection.prepare_cached(
+        "SELECT arguments, state, response, expires FROM keys \
+         WHERE tenant = ?1 AND subject = ?2 AND tool = ?3 AND key = ?4",
+    )?;
+    let Caller { tenant, subject, .. } = &key.caller;
+    let found = find.query_row(params![tenant, subject, name, key.key], |row| {
+        let (state, expires) = (row.get_ref(1)?.as_str()?, row.get::<_, Moment>(3)?);
+        // A call that runs holds its key, however long it takes.
+        if expires <= now && state != "running" {
+            return Ok(None);
+        }
+        let before = row.get_ref(0)?.as_str()?;
+        if arguments.is_some_and(|arguments| arguments != before) {
+            return Ok(Some(Begun::Conflict));
+        }
+        match state {
+            "running" => Ok(Some(Begun::Running)),
+            "ended" => {
+                let response = serde_json::from_str(row.get_ref(2)?.as_str()?);
+                response.map(Begun::Ended).map(Some).map_err(|error| {
+                    let text = rusqlite::types::Type::Text;
+                    rusqlite::Error::FromSqlConversionFailure(2, text, error.into())
+                })
+            }
+            _ => Ok(Some(Begun::Unknown)),
+        }
+    });
+    Ok(found.optional()?.flatten())
+}
+
+/// What a key says, without asking for it.
+pub(crate) fn recorded(key: &Key, connection: &Connection) -> rusqlite::Result<Begun> {
+    Ok(find(key, connection, None)?.unwrap_or(Begun::New))
+}
+
+/// Begins the key of a ticket that was claimed just now.
+pub(crate) fn begin_claimed(
+    key: &Key,
+    connection: &Connection,
+    options: &Options,
+) -> rusqlite::Result<()> {
+    take(key, connection, ("", Hold::Loose), options)
+}
+
+/// What is to be written under a key.
+pub(crate) enum Settled {
+    Answered(String),
+    /// It takes the place of what was written before.
+    Late(String),
+    Lost,
+    Free,
+}
+
+impl Settled {
+    /// An answer that is too large to be kept is one that is lost.
+    pub(crate) fn of(end: &KeyEnd) -> Self {
+        match end {
+            KeyEnd::Answered(answer) => written(answer).map_or(Self::Lost, Self::Answered),
+            KeyEnd::Late(answer) => written(answer).map_or(Self::Lost, Self::Late),
+            KeyEnd::Told { later, .. } => written(later).map_or(Self::Lost, Self::Answered),
+            KeyEnd::Lost => Self::Lost,
+            KeyEnd::Free => Self::Free,
+        }
+    }
+
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Self::Answered(answer) | Self::Late(answer) => answer.len(),
+            Self::Lost | Self::Free => 0,
+        }
+    }
+
+    pub(crate) fn write(&self, key: &Key, connection: &Connection) -> rusqlite::Result<()> {
+        const OF: &str = "WHERE tenant = ?1 AND subject = ?2 AND tool = ?3 AND key = ?4";
+        let Caller { tenant, subject, .. } = &key.caller;
+        if let Some(ticket) = key.ticket() {
+            tickets::forget(connection, ticket)?;
+        }
+        let (tool, key) = (named(key), &key.key);
+        match self {
+            Self::Answered(answer) | Self::Late(answer) => {
+                let running = if matches!(self, Self::Late(_)) { "" } else { RUNNING };
+                let settle =
+                    format!("UPDATE keys SET state = 'ended', response = ?5 {OF} {running}");
+                let what = params![tenant, subject, tool, key, answer];
+                connection.prepare_cached(&settle)?.execute(what)?;
+            }
+            Self::Lost => {
+                let lose = format!("UPDATE keys SET state = 'unknown' {OF} {RUNNING}");
+                connection.prepare_cached(&lose)?.execute(params![tenant, subject, tool, key])?;
+            }
+            Self::Free => {
+                let free = format!("DELETE FROM keys {OF} {RUNNING}");
+                connection.prepare_cached(&free)?.execute(params![tenant, subject, tool, key])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+const RUNNING: &str = "AND state = 'running'";
+
+/// A response as it is written.
+pub(crate) fn written(response: &Value) -> Result<String, StoreError> {
+    let text = response.to_string();
+    let fits = text.len() <= LARGEST_RESPONSE;
+    fits.then_some(text).ok_or(StoreError::TooLong { what: "a response", most: LARGEST_RESPONSE })
+}

@@ -1,0 +1,230 @@
+//! The one thread that writes: what comes while it commits is its next group.
+
+mod group;
+mod job;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use tokio::sync::Semaphore;
+
+use self::group::Group;
+pub(crate) use self::group::OWED_PER_GROUP;
+use self::job::{Job, asked};
+pub(crate) use self::job::{Need, Work};
+use super::file::Owned;
+use super::retry_queue::Owed;
+use crate::cache::result_owners::Holders;
+use crate::error::StoreError;
+use crate::options::Options;
+
+/// Jobs that wait for the writer, at the most; whoever comes then waits to be let in.
+const WAITING: usize = 2_048;
+
+/// Jobs of one group.
+const MOST_OF_A_GROUP: usize = 256;
+
+/// How long rows that nobody waits for gather, unless they fill a group before. Whoever comes
+/// meanwhile and waits has them in front, so that it must not be long.
+const GATHERING: Duration = Duration::from_millis(20);
+
+/// How often old rows are looked for.
+const PRUNING: Duration = Duration::from_mins(1);
+
+/// How soon again if there were more than one step removes.
+const BREATH: Duration = Duration::from_millis(5);
+
+/// How often it is tried whether the file can be written again, while nothing could be at last.
+const PROBING: Duration = Duration::from_secs(2);
+
+/// The way to the thread. Dropping it ends the thread once all that was asked is done.
+pub(crate) struct Writer {
+    jobs: Option<mpsc::Sender<Job>>,
+    room: Arc<Semaphore>,
+    thread: Option<JoinHandle<()>>,
+    shared: Arc<Shared>,
+}
+
+/// What the thread and those who ask it both see.
+pub(crate) struct Shared {
+    pub(crate) path: PathBuf,
+    /// Why the last group could not be written, if it could not.
+    fault: Mutex<Option<StoreError>>,
+    /// Rows that nobody waited for and that could not be written.
+    pub(crate) lost: AtomicU64,
+    pub(crate) commits: AtomicU64,
+    /// Somebody waits for a job that was handed in, or a group is full.
+    urgent: AtomicBool,
+    /// Ends of calls that could not be written yet.
+    pub(crate) owed: Mutex<Vec<Owed>>,
+    /// Ends that nobody knows and that are not in the file yet: on their way, or owed.
+    pub(crate) unknown: Arc<AtomicUsize>,
+    /// When the last call ended of whose outcome nobody knows, in milliseconds since 1970.
+    pub(crate) last_unknown: AtomicI64,
+    pub(crate) holders: Holders,
+    /// Calls that the process before left without an end, and that may have taken effect.
+    pub(crate) interrupted: AtomicUsize,
+}
+
+impl Shared {
+    fn fault(&self) -> std::sync::MutexGuard<'_, Option<StoreError>> {
+        self.fault.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn owed(&self) -> std::sync::MutexGuard<'_, Vec<Owed>> {
+        self.owed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Writer {
+    /// Opens the file and starts the thread; it holds the right to the file until it ends. Over a
+    /// full disk the thread opens the file once there is room.
+    pub(crate) fn start(owned: Arc<Owned>, options: Options) -> Result<Self, StoreError> {
+        let path = owned.path.clone();
+        let shared = Arc::new(Shared {
+            path: path.clone(),
+            fault: Mutex::default(),
+            lost: AtomicU64::new(0),
+            commits: AtomicU64::new(0),
+            urgent: AtomicBool::new(false),
+            owed: Mutex::default(),
+            unknown: Arc::default(),
+            last_unknown: AtomicI64::new(0),
+            holders: Holders::default(),
+            interrupted: AtomicUsize::new(0),
+        });
+        let (jobs, waiting) = mpsc::channel();
+        let mut group = Group::open(Arc::clone(&shared), options)?;
+        // A file that can be opened may be full: what there is to know of it is known from now on.
+        group.probe();
+        let thread = std::thread::Builder::new().name("toolcrib-store".into());
+        let of_thread = Arc::clone(&shared);
+        let thread = thread.spawn(move || {
+            work(&waiting, &of_thread, group);
+            drop(owned);
+        });
+        let thread = thread.map_err(|error| StoreError::file(&path, error))?;
+        let room = Arc::new(Semaphore::new(WAITING));
+        Ok(Self { jobs: Some(jobs), room, thread: Some(thread), shared })
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// Does something within the next group and waits until the group is committed; `Need::Sync`
+    /// waits for the disk as well. Nothing is done if nobody waits any more when its turn comes.
+    pub(crate) async fn ask<T: Send + 'static>(
+        &self,
+        need: Need,
+        work: impl Fn(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (work, answer) = asked(work);
+        self.send(need, work).await?;
+        answer.await.unwrap_or_else(|_| Err(self.closed()))
+    }
+
+    /// Has something done soon. While the file cannot be written, whoever asks is told at once and
+    /// does not wait; it is done all the same if the file recovers meanwhile.
+    pub(crate) async fn hand_over(&self, work: Box<dyn Work>) -> Result<(), StoreError> {
+        let Err(fault) = self.works() else { return self.send(Need::Nothing, work).await };
+        if let (Ok(room), Some(jobs)) = (Arc::clone(&self.room).try_acquire_owned(), &self.jobs) {
+            let job = Job { work, need: Need::Nothing, _room: room };
+            jobs.send(job).map_err(|_| self.closed())?;
+        } else {
+            work.answer(Err(fault.clone()));
+        }
+        Err(fault)
+    }
+
+    /// Why the file could not be written when it was tried last, if it could not.
+    pub(crate) fn works(&self) -> Result<(), StoreError> {
+        self.shared.fault().clone().map_or(Ok(()), Err)
+    }
+
+    /// Hands a job of another kind in.
+    pub(crate) async fn send(&self, need: Need, work: Box<dyn Work>) -> Result<(), StoreError> {
+        let room = Arc::clone(&self.room).acquire_owned().await.map_err(|_| self.closed())?;
+        let jobs = self.jobs.as_ref().ok_or_else(|| self.closed())?;
+        jobs.send(Job { work, need, _room: room }).map_err(|_| self.closed())?;
+        let waiting = WAITING.saturating_sub(self.room.available_permits());
+        if need != Need::Nothing || waiting >= MOST_OF_A_GROUP {
+            self.hurry();
+        }
+        Ok(())
+    }
+
+    /// Has the thread begin with what is there.
+    fn hurry(&self) {
+        self.shared.urgent.store(true, Ordering::Release);
+        if let Some(thread) = &self.thread {
+            thread.thread().unpark();
+        }
+    }
+
+    pub(crate) fn closed(&self) -> StoreError {
+        StoreError::Closed { path: self.shared.path.clone() }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        drop(self.jobs.take());
+        self.hurry();
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread was told to all who waited for it.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What the thread does: a group after the other, and old rows in between. While the file cannot
+/// be written it tries that by itself, since whoever is told so may come no more.
+fn work(waiting: &mpsc::Receiver<Job>, shared: &Shared, mut group: Group) {
+    let mut next_pruning = Instant::now();
+    let mut next_probe = next_pruning;
+    loop {
+        if Instant::now() >= next_pruning {
+            let rest = if group.prune() { BREATH } else { PRUNING };
+            next_pruning = Instant::now() + rest;
+        }
+        // At once after the first fault: what could not be written may have been too large.
+        if shared.fault().is_some() && Instant::now() >= next_probe {
+            group.probe();
+            next_probe = Instant::now() + PROBING;
+        }
+        let is_at_fault = shared.fault().is_some();
+        let next = if is_at_fault { next_pruning.min(next_probe) } else { next_pruning };
+        let patience = next.saturating_duration_since(Instant::now());
+        match waiting.recv_timeout(patience) {
+            Ok(first) => group.commit(gather(first, waiting, shared)),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    group.end();
+}
+
+/// What waits now; if nobody waits for any of it, also what comes within a moment. Only a job that
+/// somebody waits for, or a full group, wakes the thread from that: to wake it for each would cost
+/// those who call more than the rows do.
+fn gather(first: Job, waiting: &mpsc::Receiver<Job>, shared: &Shared) -> Vec<Job> {
+    let until = Instant::now() + GATHERING;
+    let mut hurry = first.need != Need::Nothing;
+    loop {
+        // Taken back before the queue is emptied: who comes after that is the first of the next.
+        hurry |= shared.urgent.swap(false, Ordering::AcqRel);
+        let patience = until.saturating_duration_since(Instant::now());
+        if hurry || patience.is_zero() {
+            break;
+        }
+        std::thread::park_timeout(patience);
+    }
+    let rest = waiting.try_iter().take(MOST_OF_A_GROUP - 1);
+    std::iter::once(first).chain(rest).collect()
+}

@@ -1,0 +1,5 @@
+//! Stand-ins that do as a test says: tools, sources, a policy, a ledger.
+pub(crate) mod ledger;
+pub(crate) mod oracle;
+pub(crate) mod policy;
+pub(crate) mod source;
