@@ -10,6 +10,9 @@ use crate::tree::{File, files, read_text};
 
 const FILE_ENDINGS: [&str; 9] = ["html", "json", "md", "py", "rs", "sh", "toml", "ts", "txt"];
 
+/// Words that the glossary has at the most.
+const LONGEST_GLOSSARY: usize = 30;
+
 /// Lines that the README has at the most: four minutes of reading.
 const LONGEST_README: usize = 200;
 
@@ -154,6 +157,16 @@ fn the_readme_is_short_and_the_folders_of_the_book_are_small() {
         assert!(entries.len() <= LARGEST_FOLDER, "{}: {}", folder.display(), entries.len());
         folders.extend(entries.into_iter().filter(|path| path.is_dir()));
     }
+}
+
+#[test]
+fn the_glossary_is_short_and_in_order() {
+    let text = read_text("ARCHITECTURE.md");
+    let rows = text.lines().skip_while(|line| !line.starts_with("| Word |"));
+    let rows = rows.skip(2).take_while(|line| line.starts_with('|'));
+    let words: Vec<&str> = rows.filter_map(|row| row.split('|').nth(1)).collect();
+    assert!((1..=LONGEST_GLOSSARY).contains(&words.len()), "{}", words.len());
+    assert!(words.is_sorted(), "{words:?}");
 }
 
 #[test]
