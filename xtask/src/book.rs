@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::machine::{program, say};
+use crate::machine::program;
 use crate::report::Report;
 use crate::tools;
 
@@ -10,11 +10,11 @@ use crate::tools;
 pub(crate) fn run() -> ExitCode {
     let mut report = Report::default();
     step(&mut report);
-    say("the book is in target/book, if nothing failed");
     report.end()
 }
 
-/// A page that is missing, or a file that it includes, fails the step.
+/// A page that the list of the book names and that is missing fails the step; what pages include is
+/// looked at by a test.
 pub(crate) fn step(report: &mut Report) {
     if let Some(mdbook) = tools::mdbook(report) {
         report.step("book", program(mdbook).args(["build", "docs"]));

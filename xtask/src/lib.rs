@@ -29,7 +29,7 @@ const HELP: &str = "\
 usage: cargo xtask WORD
 
   test    install what the tests need into .tools, then run `check` and every test
-  check   format, lints, documentation, fuzz targets, dependencies; no tests
+  check   format, lints, documentation, book, fuzz targets, dependencies; no tests
   peers   install the servers of others that tests speak with, and tell where they are
   bench   run the benchmarks; further words go to `cargo bench`
   bench gateway [--seconds=N] [--server=PATH] [--json]

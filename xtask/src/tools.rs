@@ -14,12 +14,12 @@ const MDBOOK: &str = "0.5.4";
 
 /// The checker of licences, duplicates and bans.
 pub(crate) fn cargo_deny(report: &mut Report) -> Option<PathBuf> {
-    report.tool("cargo-deny", || install("cargo-deny", CARGO_DENY))
+    report.tool("cargo-deny", || install("cargo-deny", CARGO_DENY, &[]))
 }
 
 /// What makes a book of the documents.
 pub(crate) fn mdbook(report: &mut Report) -> Option<PathBuf> {
-    report.tool("mdBook", || install("mdbook", MDBOOK))
+    report.tool("mdBook", || install("mdbook", MDBOOK, &["--features", "search"]))
 }
 
 /// A Python with the peers that tests compare us with, at the versions of the requirements file.
@@ -27,7 +27,7 @@ pub(crate) fn python(report: &mut Report) -> Option<PathBuf> {
     report.tool("Python", || install_venv("python", "xtask/python-requirements.txt"))
 }
 
-fn install(name: &str, version: &str) -> Result<PathBuf> {
+fn install(name: &str, version: &str, more: &[&str]) -> Result<PathBuf> {
     let place = root().join(".tools");
     let installed = place.join("bin").join(name);
     if says_version(&installed, version) {
@@ -39,6 +39,7 @@ fn install(name: &str, version: &str) -> Result<PathBuf> {
         cargo()
             .args(["install", "--quiet", "--locked", "--debug", "--no-default-features", "--root"])
             .arg(&place)
+            .args(more)
             .arg(format!("{name}@{version}"))
             .env("CARGO_PROFILE_DEV_DEBUG", "false")
             .env_remove("CARGO_TARGET_DIR"),
