@@ -1,8 +1,8 @@
-//! The steps that need no test: format, lints, documentation, fuzz targets, dependencies.
+//! The steps that need no test: format, lints, documentation, book, fuzz targets, dependencies.
 
 use crate::machine::{cargo, program, target};
 use crate::report::Report;
-use crate::tools;
+use crate::{book, tools};
 
 /// Runs every step, also after one has failed.
 pub(crate) fn run(report: &mut Report) {
@@ -18,6 +18,7 @@ pub(crate) fn run(report: &mut Report) {
             .args(["doc", "--workspace", "--no-deps", "--all-features"])
             .env("RUSTDOCFLAGS", "-D warnings -D rustdoc::all"),
     );
+    book::step(report);
     // Without its default feature a target is type-checked but compiles and links no C++.
     report.step(
         "fuzz targets",

@@ -1,11 +1,13 @@
-//! The project's chores: `cargo xtask test`, `check`, `peers`, `bench` and `dist`.
+//! The project's chores: `cargo xtask test`, `check`, `peers`, `bench`, `book` and `dist`.
 //!
 //! Reading order: `check` (the steps that run no test), `test` (everything a commit must pass),
-//! `bench`, `dist` (what is shipped), `instruments` (what both measure with), `tools` and `peers` (what is installed for them), `report` (how a run is told), `machine` (the
-//! only file that starts programs, reads the environment and prints).
+//! `bench`, `book` (the documents), `dist` (what is shipped), `instruments` (what both measure
+//! with), `tools` and `peers` (what is installed for them), `report` (how a run is told), `machine`
+//! (the only file that starts programs, reads the environment and prints).
 //! What is true of the whole repository is tested in `tests/it`.
 
 mod bench;
+mod book;
 mod check;
 mod dist;
 mod instruments;
@@ -27,7 +29,7 @@ const HELP: &str = "\
 usage: cargo xtask WORD
 
   test    install what the tests need into .tools, then run `check` and every test
-  check   format, lints, documentation, fuzz targets, dependencies; no tests
+  check   format, lints, documentation, book, fuzz targets, dependencies; no tests
   peers   install the servers of others that tests speak with, and tell where they are
   bench   run the benchmarks; further words go to `cargo bench`
   bench gateway [--seconds=N] [--server=PATH] [--json]
@@ -39,6 +41,7 @@ usage: cargo xtask WORD
           in the environment, as `peers` tells it, with a model too
   bench tokens
           what 17, 100 and 1,000 tools take in a prompt, shown directly and lazily
+  book    make pages for a browser of the documents, in target/book
   dist [--plain] [--server=PATH] [--out=FOLDER]
           what is shipped: the binary, guided by a profile that is made on the spot, with manual
           pages, completions, licences and a unit, in one archive with its checksum; needs the
@@ -64,12 +67,15 @@ pub fn main(words: &[String]) -> ExitCode {
             report.end()
         }
         ("bench", _) => bench::run(rest),
+        ("book", []) => book::run(),
         ("dist", _) => dist::run(rest),
         ("help" | "--help" | "-h", _) => {
             say(HELP);
             ExitCode::SUCCESS
         }
-        ("test" | "check" | "peers", _) => refuse(&format!("`{word}` takes no further words")),
+        ("test" | "check" | "peers" | "book", _) => {
+            refuse(&format!("`{word}` takes no further words"))
+        }
         _ => refuse(&format!("unknown word `{word}`")),
     }
 }

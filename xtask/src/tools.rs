@@ -10,10 +10,16 @@ use crate::machine::{cargo, program, root};
 use crate::report::{Report, finish};
 
 const CARGO_DENY: &str = "0.20.2";
+const MDBOOK: &str = "0.5.4";
 
 /// The checker of licences, duplicates and bans.
 pub(crate) fn cargo_deny(report: &mut Report) -> Option<PathBuf> {
-    report.tool("cargo-deny", install_cargo_deny)
+    report.tool("cargo-deny", || install("cargo-deny", CARGO_DENY, &[]))
+}
+
+/// What makes a book of the documents.
+pub(crate) fn mdbook(report: &mut Report) -> Option<PathBuf> {
+    report.tool("mdBook", || install("mdbook", MDBOOK, &["--features", "search"]))
 }
 
 /// A Python with the peers that tests compare us with, at the versions of the requirements file.
@@ -21,19 +27,20 @@ pub(crate) fn python(report: &mut Report) -> Option<PathBuf> {
     report.tool("Python", || install_venv("python", "xtask/python-requirements.txt"))
 }
 
-fn install_cargo_deny() -> Result<PathBuf> {
+fn install(name: &str, version: &str, more: &[&str]) -> Result<PathBuf> {
     let place = root().join(".tools");
-    let installed = place.join("bin/cargo-deny");
-    if says_version(&installed, CARGO_DENY) {
+    let installed = place.join("bin").join(name);
+    if says_version(&installed, version) {
         return Ok(installed);
     }
-    // Built without optimisation and without its network half: a minute instead of many.
-    // It checks the whole workspace within a second all the same.
+    // Built without optimisation and without what we do not use, such as the half that needs a
+    // network: a minute instead of many. It does its work within a second all the same.
     finish(
         cargo()
             .args(["install", "--quiet", "--locked", "--debug", "--no-default-features", "--root"])
             .arg(&place)
-            .arg(format!("cargo-deny@{CARGO_DENY}"))
+            .args(more)
+            .arg(format!("{name}@{version}"))
             .env("CARGO_PROFILE_DEV_DEBUG", "false")
             .env_remove("CARGO_TARGET_DIR"),
     )?;

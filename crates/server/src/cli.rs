@@ -141,10 +141,37 @@ fn answer(cli: Cli, output: &Output) -> anyhow::Result<End> {
     }
 }
 
+/// The pages of the book that teach the command line, one after the other.
+const MANUAL: &str = concat!(
+    include_str!("../../../docs/reference/command-line.md"),
+    "\n",
+    include_str!("../../../docs/guides/sources.md"),
+    "\n",
+    include_str!("../../../docs/guides/plans.md"),
+    "\n",
+    include_str!("../../../docs/guides/many-tools.md"),
+    "\n",
+    include_str!("../../../docs/guides/rules.md"),
+    "\n",
+    include_str!("../../../docs/guides/pins.md"),
+    "\n",
+    include_str!("../../../docs/guides/approvals.md"),
+    "\n",
+    include_str!("../../../docs/guides/clients.md"),
+    "\n",
+    include_str!("../../../docs/operating/server.md"),
+    "\n",
+    include_str!("../../../docs/operating/access.md"),
+    "\n",
+    include_str!("../../../docs/operating/outcomes.md"),
+    "\n",
+    include_str!("../../../docs/operating/observing.md"),
+);
+
 /// Prints the manual, or writes a page for `man` of each command into a folder.
 fn manual(output: &Output, pages: Option<&Path>) -> anyhow::Result<End> {
     let Some(folder) = pages else {
-        return prose(output, "manual", include_str!("../../../docs/manual.md"));
+        return prose(output, "manual", MANUAL);
     };
     clap_mangen::generate_to(Cli::command(), folder)
         .with_context(|| format!("cannot write pages into `{}`", folder.display()))?;

@@ -63,3 +63,8 @@ pub use toolcrib_store as store;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The program of the guide, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guides/rust.md")]
+struct RustGuide;

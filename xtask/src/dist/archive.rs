@@ -9,11 +9,10 @@ use crate::machine::{output, program, root};
 use crate::report::finish;
 
 /// From the checkout as it is, and where it goes in the folder.
-const COPIED: [(&str, &str); 6] = [
+const COPIED: [(&str, &str); 5] = [
     ("README.md", "README.md"),
     ("LICENSE-MIT", "LICENSE-MIT"),
     ("LICENSE-APACHE", "LICENSE-APACHE"),
-    ("docs/manual.md", "share/doc/toolcrib/manual.md"),
     ("docs/crib.example.toml", "share/doc/toolcrib/crib.example.toml"),
     ("xtask/dist/toolcrib.service", "lib/systemd/user/toolcrib.service"),
 ];
@@ -39,6 +38,8 @@ pub(super) fn fill(folder: &Path, server: &Path) -> Result<()> {
     for (shell, to) in COMPLETIONS {
         write(&folder.join(to), &output(program(&binary).args(["completion", shell]))?)?;
     }
+    let manual = output(program(&binary).arg("manual"))?;
+    write(&folder.join("share/doc/toolcrib/manual.md"), &manual)?;
     let pages = folder.join("share/man/man1");
     fs::create_dir_all(&pages)?;
     finish(program(&binary).args(["manual", "--man"]).arg(&pages))

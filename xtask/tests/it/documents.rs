@@ -1,25 +1,43 @@
-//! Every path that the documents of the root name exists.
+//! The documents: every path that they name exists, the book has every page, and its tables name
+//! every route, problem and section.
 
 use std::path::Path;
 
+use serde_json::Value;
 use xtask::machine::root;
 
-use crate::tree::{File, files};
+use crate::tree::{File, files, read_text};
 
 const FILE_ENDINGS: [&str; 9] = ["html", "json", "md", "py", "rs", "sh", "toml", "ts", "txt"];
+
+/// Words that the glossary has at the most.
+const LONGEST_GLOSSARY: usize = 30;
+
+/// Lines that the README has at the most: four minutes of reading.
+const LONGEST_README: usize = 200;
+
+/// Entries that a folder of the book has at the most.
+const LARGEST_FOLDER: usize = 12;
 
 /// The paths of the repository that a document names, in backticks or as the target of a link.
 ///
 /// A word counts as a path if it starts with a folder of the root, ends like a file below a
 /// folder, or is a document of the root; a route (`/v1/tools`) or a media type is none.
 fn paths(text: &str) -> Vec<&str> {
+    prose(text)
+        .flat_map(|line| quoted(line).chain(links(line)))
+        .filter(|word| is_path(word))
+        .collect()
+}
+
+/// The lines outside of blocks.
+fn prose(text: &str) -> impl Iterator<Item = &str> {
     let mut is_block = false;
-    let prose = text.lines().filter(move |line| {
+    text.lines().filter(move |line| {
         let is_fence = line.trim_start().starts_with("```");
         is_block ^= is_fence;
         !is_block && !is_fence
-    });
-    prose.flat_map(|line| quoted(line).chain(links(line))).filter(|word| is_path(word)).collect()
+    })
 }
 
 fn quoted(line: &str) -> impl Iterator<Item = &str> {
@@ -45,21 +63,161 @@ fn is_path(word: &str) -> bool {
         }
 }
 
+/// The documents of the root and of the book, each with its text.
+fn documents() -> Vec<(String, String)> {
+    files()
+        .into_iter()
+        .filter(|File { path, .. }| Path::new(path).extension().is_some_and(|it| it == "md"))
+        .filter(|File { path, .. }| !path.contains('/') || path.starts_with("docs/"))
+        .map(|File { path, text }| (path.clone(), text.expect(&path)))
+        .collect()
+}
+
+/// What the list of the book links to, as paths below the root.
+fn listed() -> Vec<String> {
+    let summary = read_text("docs/SUMMARY.md");
+    summary.lines().flat_map(links).map(|page| format!("docs/{page}")).collect()
+}
+
 #[test]
 fn every_path_in_the_documents_exists() {
-    let is_document = |file: &File| is_path(&file.path) && !file.path.contains('/');
-    let documents: Vec<File> = files().into_iter().filter(is_document).collect();
     let mut missing = Vec::new();
-    for File { path: document, text } in &documents {
-        for path in paths(text.as_deref().expect(document)) {
-            // What `cargo xtask test` installs is there only afterwards.
-            if !path.starts_with(".tools") && !root().join(path).exists() {
+    for (document, text) in documents() {
+        let of_book = document.starts_with("docs/");
+        for path in paths(&text) {
+            // What chores build or install is there only afterwards; a link of a page leads on from
+            // that page.
+            let is_made = path.starts_with(".tools") || path == "target/book";
+            let beside = Path::new(&document).parent().expect("it lies somewhere").join(path);
+            let is_there = root().join(path).exists() || of_book && root().join(beside).exists();
+            if !is_made && !is_there {
                 missing.push(format!("{document}: `{path}`"));
             }
         }
     }
     assert_eq!(missing, Vec::<String>::new());
-    assert!(documents.iter().any(|document| document.path == "ARCHITECTURE.md"));
+    assert!(documents().iter().any(|(path, _)| path == "ARCHITECTURE.md"));
+}
+
+#[test]
+fn the_book_lists_every_page_once() {
+    let mut listed = listed();
+    listed.sort();
+    let pages: Vec<String> = documents()
+        .into_iter()
+        .map(|(path, _)| path)
+        .filter(|path| path.starts_with("docs/") && path != "docs/SUMMARY.md")
+        .collect();
+    assert_eq!(listed, pages);
+}
+
+/// A page is named by its title in italics, so that the name holds in a terminal too.
+#[test]
+fn a_page_that_is_named_by_its_title_is_there() {
+    let summary = read_text("docs/SUMMARY.md");
+    let mut missing = Vec::new();
+    for (document, text) in documents().iter().filter(|(path, _)| path.starts_with("docs/")) {
+        for line in prose(text) {
+            let words = line.split("(*").skip(1).filter_map(|rest| rest.split("*)").next());
+            missing.extend(
+                words
+                    .filter(|title| !summary.contains(&format!("[{title}]")))
+                    .map(|title| format!("{document}: *{title}*")),
+            );
+        }
+    }
+    assert_eq!(missing, Vec::<String>::new());
+}
+
+#[test]
+fn every_page_has_one_title_and_what_it_includes_exists() {
+    let mut wrong = Vec::new();
+    for page in listed() {
+        let text = read_text(&page);
+        let folder = Path::new(&page).parent().expect("it lies somewhere");
+        match text.trim().strip_prefix("{{#include ").and_then(|rest| rest.strip_suffix("}}")) {
+            Some(path) if root().join(folder).join(path).is_file() => {}
+            Some(path) => wrong.push(format!("{page} includes `{path}`")),
+            None if prose(&text).filter(|line| line.starts_with("# ")).count() == 1 => {}
+            None => wrong.push(format!("{page} has no title, or several")),
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn the_readme_is_short_and_the_folders_of_the_book_are_small() {
+    assert!(read_text("README.md").lines().count() <= LONGEST_README);
+    let mut folders = vec![root().join("docs")];
+    while let Some(folder) = folders.pop() {
+        let entries: Vec<_> = std::fs::read_dir(&folder)
+            .expect("a folder can be read")
+            .map(|entry| entry.expect("a folder can be read").path())
+            .collect();
+        assert!(entries.len() <= LARGEST_FOLDER, "{}: {}", folder.display(), entries.len());
+        folders.extend(entries.into_iter().filter(|path| path.is_dir()));
+    }
+}
+
+#[test]
+fn the_glossary_is_short_and_in_order() {
+    let text = read_text("ARCHITECTURE.md");
+    let rows = text.lines().skip_while(|line| !line.starts_with("| Word |"));
+    let rows = rows.skip(2).take_while(|line| line.starts_with('|'));
+    let words: Vec<&str> = rows.filter_map(|row| row.split('|').nth(1)).collect();
+    assert!((1..=LONGEST_GLOSSARY).contains(&words.len()), "{}", words.len());
+    assert!(words.is_sorted(), "{words:?}");
+}
+
+#[test]
+fn the_reference_names_every_route_and_problem_and_no_other() {
+    let document: Value =
+        serde_json::from_str(&read_text("docs/openapi.json")).expect("it is JSON");
+    let paths = document["paths"].as_object().expect("it has paths");
+    let mut routes: Vec<String> = paths
+        .iter()
+        .flat_map(|(path, methods)| {
+            let methods = methods.as_object().expect("a path has methods").keys();
+            methods.map(move |method| format!("{} {path}", method.to_uppercase()))
+        })
+        .collect();
+    routes.sort();
+    assert_eq!(first_column("docs/reference/rest.md", "Route"), routes);
+    let kinds = &document["components"]["schemas"]["Problem"]["properties"]["type"]["enum"];
+    let mut problems: Vec<&str> = kinds
+        .as_array()
+        .expect("it has kinds")
+        .iter()
+        .filter_map(|kind| kind.as_str()?.strip_prefix("urn:toolcrib:problem:"))
+        .collect();
+    problems.sort_unstable();
+    assert_eq!(first_column("docs/reference/errors.md", "NAME"), problems);
+}
+
+#[test]
+fn the_reference_names_every_section_of_the_configuration() {
+    let schema: Value =
+        serde_json::from_str(&read_text("docs/crib.schema.json")).expect("it is JSON");
+    let sections = schema["properties"].as_object().expect("it has sections").keys();
+    let page = read_text("docs/reference/configuration.md");
+    let rows: String = page.lines().filter(|line| line.starts_with("| `")).collect();
+    let named = |section: &str| {
+        let forms = ["`{}`", "`[{}]`", "`[[{}]]`", "`[{}.NAME]`"];
+        forms.iter().any(|form| rows.contains(&form.replace("{}", section)))
+    };
+    let missing: Vec<&String> = sections.filter(|section| !named(section)).collect();
+    assert_eq!(missing, Vec::<&String>::new());
+}
+
+/// What stands in backticks first in each row of the table with this heading, sorted.
+fn first_column(page: &str, heading: &str) -> Vec<String> {
+    let text = read_text(page);
+    let rows = text.lines().skip_while(|line| !line.starts_with(&format!("| {heading} |")));
+    let rows = rows.skip(2).take_while(|line| line.starts_with('|'));
+    let mut words: Vec<String> =
+        rows.map(|row| quoted(row).next().expect("a row names something").to_owned()).collect();
+    words.sort();
+    words
 }
 
 #[test]

@@ -279,11 +279,11 @@ schema = { size = 0, depth = 0, subschemas = 0, unfold = 0, pattern = 0, pattern
     assert_eq!(problems(stops), expected);
 }
 
-/// `docs/limits.md` has a row for each word of a limit, which names a test that is there.
+/// `docs/reference/limits.md` has a row for each word of a limit, which names a test that is there.
 #[test]
 fn every_word_of_a_limit_is_in_the_documentation_with_its_test() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let page = std::fs::read_to_string(root.join("docs/limits.md")).unwrap();
+    let page = std::fs::read_to_string(root.join("docs/reference/limits.md")).unwrap();
     let mut sections = page.split("\n## ").skip(1);
     let schema = toolcrib_config::schema();
     for table in ["Bounds", "Limits", "SchemaLimits", "McpLimits", "ApiLimits"] {

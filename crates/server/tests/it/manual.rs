@@ -1,6 +1,6 @@
-//! The examples of the manual and of the README are run, and say what they are said to say.
+//! The examples of the documents are run, and say what they are said to say.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::peers::Peers;
 use crate::process::{Folder, shell};
@@ -30,7 +30,7 @@ fn check(text: &str) -> usize {
 /// A chapter that works with servers of others is left out where they are not installed.
 fn chapter(text: &str) -> usize {
     let folder = Folder::new();
-    if text.contains("mcp-server-") {
+    if ["mcp-server-", "prism mock"].iter().any(|program| text.contains(program)) {
         let Some(peers) = Peers::find() else { return 0 };
         let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/openapi");
         let Ok(petstore) = std::fs::read_to_string(data.join("petstore3.yaml")) else { return 0 };
@@ -87,14 +87,34 @@ fn compare(line: &str, expected: &[&str], actual: &str) {
     assert_eq!(actual_lines.next(), None, "`{line}` says more than is written:\n{actual}");
 }
 
-#[test]
-fn every_example_of_the_manual_runs_as_written() {
-    let checked = check(include_str!("../../../../docs/manual.md"));
-    assert!(checked >= 15, "only {checked} examples");
+/// The README and every page of the book, by its path below the root.
+fn pages() -> Vec<(String, String)> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = here.ancestors().find(|folder| folder.join("docs/SUMMARY.md").is_file()).unwrap();
+    let mut paths = vec![root.join("README.md")];
+    let mut folders = vec![root.join("docs")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "md") {
+                paths.push(path);
+            }
+        }
+    }
+    paths.sort();
+    let named = |path: &PathBuf| path.strip_prefix(root).unwrap().display().to_string();
+    paths.iter().map(|path| (named(path), std::fs::read_to_string(path).unwrap())).collect()
 }
 
 #[test]
-fn every_example_of_the_readme_runs_as_written() {
-    let checked = check(include_str!("../../../../README.md"));
-    assert!(checked >= 5, "only {checked} examples");
+fn every_example_of_the_documents_runs_as_written() {
+    let checked: Vec<(String, usize)> = pages()
+        .into_iter()
+        .filter(|(_, text)| text.contains("```console\n"))
+        .map(|(page, text)| (page, check(&text)))
+        .collect();
+    let all: usize = checked.iter().map(|(_, checked)| checked).sum();
+    assert!(all >= 60, "only {all} examples: {checked:?}");
 }

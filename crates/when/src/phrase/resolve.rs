@@ -20,7 +20,7 @@ use crate::{Frame, Note, Reading, When};
 /// Reads a phrase against the frame's clock: what it means, and what was decided about it.
 ///
 /// It reads English phrases and ISO 8601, RFC 3339 and RFC 9557, up to 200 characters; what it
-/// cannot read is an error that names the part and says what can be read. See `docs/times.md`.
+/// cannot read is an error that names the part and says what can be read. See `docs/reference/times.md`.
 pub fn read(text: &str, frame: &Frame) -> Result<Reading, Unread> {
     let tokens = lex(text, TIMES)?;
     let mut cursor = Cursor { text, tokens: &tokens, at: 0 };

@@ -4,7 +4,7 @@ use toolcrib_when::{duration, read, say};
 
 use crate::phrases::frame;
 
-const DOCUMENT: &str = include_str!("../../../../docs/times.md");
+const DOCUMENT: &str = include_str!("../../../../docs/reference/times.md");
 
 #[test]
 fn every_phrase_of_the_document_is_what_it_says() {
