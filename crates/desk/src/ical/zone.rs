@@ -154,12 +154,17 @@ fn agree(one: &TimeZone, other: &TimeZone) -> bool {
             TimeZone::UTC.to_timestamp(start).ok()
         });
         let (from, until) = (from?, until?);
-        let mut offset = zone.to_offset(from);
+        let (mut offset, mut latest) = (zone.to_offset(from), from);
         let mut all = vec![(from, offset)];
-        for change in zone.following(from).take_while(|change| change.timestamp() < until) {
+        for change in zone.following(from) {
+            // A zone that was made here tells its last change again and again.
+            if change.timestamp() <= latest || change.timestamp() >= until {
+                break;
+            }
+            latest = change.timestamp();
             if change.offset() != offset {
                 offset = change.offset();
-                all.push((change.timestamp(), offset));
+                all.push((latest, offset));
             }
         }
         Some(all)

@@ -1,5 +1,8 @@
 //! Zones that a file brings along.
 
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
+use proptest::prelude::*;
 use toolcrib_desk::backend::{Calendar, EventChange};
 
 use super::{Taken, calendar, event, in_2027, why_not};
@@ -174,4 +177,55 @@ async fn a_series_of_a_zone_of_its_own_stays_there_when_it_is_changed_and_parted
     let moved = EventChange { slot, ..EventChange::default() };
     Calendar::change(&taken.agenda, OWNER, &events[0].id, moved).await.unwrap();
     assert_eq!(starts().await[0], "2027-03-12 16:00");
+}
+
+/// The offset of a zone at a time, as an event of it shows.
+async fn told_offset(file: &str, time: Timestamp, zone: &TimeZone) -> i64 {
+    let local = zone.to_datetime(time).strftime("%Y%m%dT%H%M%S").to_string();
+    let taken = Taken::of(calendar(&format!("{file}\n{}", own(&local)))).await;
+    assert_eq!(taken.imported.skipped, [""; 0], "{file}");
+    let all = taken.events("1970-01-01 00:00", "2100-01-01 00:00").await;
+    let [event] = &all[..] else { panic!("{all:?}") };
+    let toolcrib_desk::backend::Slot::Timed { start, .. } = &event.slot else { panic!("a day") };
+    start.timestamp().as_second() - time.as_second()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_zone_that_is_written_is_read_as_the_same(
+        zone in prop::sample::select(jiff::tz::db().available().map(|it| it.to_string()).collect::<Vec<_>>()),
+        hours in 0_i64..(24 * 365 * 5),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let zone = TimeZone::get(&zone).unwrap();
+        runtime.block_on(async {
+            let now = Timestamp::now();
+            let time = Timestamp::from_second(now.as_second() / 3600 * 3600).unwrap() + hours.hours();
+            // Of two equal times one alone can be written.
+            let is_one = !zone.to_ambiguous_timestamp(zone.to_datetime(time)).is_ambiguous();
+            let home = toolcrib_desk::Home::new(zone.clone());
+            let agenda = toolcrib_desk::embedded::Agenda::new(
+                toolcrib_desk::embedded::Db::in_memory().unwrap(), home,
+            );
+            let slot = toolcrib_desk::backend::Slot::Timed {
+                start: now.to_zoned(zone.clone()), end: now.to_zoned(zone.clone()),
+            };
+            agenda.add(OWNER, crate::agenda::new("x", slot)).await.unwrap();
+            let text = agenda.export(OWNER).await.unwrap();
+            let is_own = |line: &&str| *line != "END:VTIMEZONE" && !line.starts_with("X-LIC-");
+            let lines: Vec<String> = text
+                .lines()
+                .skip_while(|line| *line != "BEGIN:VTIMEZONE")
+                .take_while(|line| *line != "END:VTIMEZONE")
+                .filter(is_own)
+                .map(|line| if line.starts_with("TZID") { "TZID:Own".to_owned() } else { line.to_owned() })
+                .collect();
+            if is_one && !lines.is_empty() {
+                let file = format!("{}\nEND:VTIMEZONE", lines.join("\n"));
+                assert_eq!(told_offset(&file, time, &zone).await, 0, "{file}");
+            }
+        });
+    }
 }
