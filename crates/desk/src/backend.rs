@@ -25,6 +25,9 @@ pub use tasks::{Due, NewTask, Task, TaskChange, TaskList, TaskQuery, Tasks};
 pub struct Page<T> {
     pub items: Vec<T>,
     pub next: Option<String>,
+    /// What is kept and cannot be read, each with its id and the reason, and with no more of them
+    /// than a person reads.
+    pub unread: Vec<String>,
 }
 
 /// What an update does to a field: an absent field and an explicit null are two things.

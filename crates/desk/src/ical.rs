@@ -3,18 +3,29 @@
 //! What is not understood is kept: a component that is read and written again has lost nothing but
 //! the order of its lines' folds.
 //!
-//! Read in this order: [`Component`], [`Property`], then `time` (dates, times and durations),
-//! `zone` (what a TZID means) and `vtimezone` (what is written for one).
+//! Read in this order: [`Component`], [`Property`], `file` (files of others), then `time` (dates, times and durations),
+//! `zone` (what a TZID means), `observance` and `tzif` (the zone that a VTIMEZONE tells of) and
+//! `vtimezone` (what is written for one).
 
 mod component;
+mod file;
 mod line;
+mod observance;
 mod time;
+mod tzif;
 mod vtimezone;
 mod windows;
 mod zone;
 
 pub use self::component::{Component, NotRead};
+pub(crate) use self::file::Calendars;
 pub use self::line::Property;
+pub(crate) use self::observance::iana_name;
 pub(crate) use self::time::{Length, Moment, date_text, utc_text};
 pub(crate) use self::vtimezone::vtimezone;
-pub(crate) use self::zone::{Zones, written};
+pub(crate) use self::zone::{Zones, is_place, is_zone, written};
+
+/// A property that has to be there.
+fn property_of<'a>(part: &'a Component, name: &str) -> Result<&'a Property, String> {
+    part.get(name).ok_or_else(|| format!("it has no {name}"))
+}

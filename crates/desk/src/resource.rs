@@ -3,27 +3,33 @@
 //! Everything here is computed, nothing is kept: the embedded backend and CalDAV both stand on it,
 //! so that they behave alike.
 //!
-//! Read in this order: [`Resource`], `key` (what names an occurrence), `series` (when it occurs),
+//! Read in this order: [`Resource`], `form` (what others write in another form than the start),
+//! `key` (what names an occurrence), `times` (its times read, or why they cannot be), `series` (when
+//! it occurs), `onward` (what was changed of an occurrence and all after it),
 //! `read` and `make` (a component as a value of ours and back), `change`, `shift`, `split`
-//! and `respond` (what can be done to it), `task`, `list` (pages).
+//! and `respond` (what can be done to it), `task`, `list` (pages), `whole` (files).
 
 mod change;
+mod form;
 mod key;
 mod list;
 mod make;
+mod onward;
 mod read;
 mod respond;
 mod series;
 mod shift;
 mod split;
 mod task;
+mod times;
 mod whole;
 
 pub(crate) use self::key::{EventId, Key};
 pub(crate) use self::list::{
-    event_page, few_enough, has_words, id_of_name, list_name, task_page, words_of,
+    Unread, event_page, few_enough, has_words, id_of_name, list_name, task_page, words_of,
 };
 pub(crate) use self::respond::Answer;
+pub(crate) use self::whole::Taken;
 use crate::backend::{Fault, FaultKind};
 use crate::home::Home;
 use crate::ical::{Component, NotRead, Zones};
@@ -82,36 +88,9 @@ impl Resource {
     fn of(calendar: Component) -> Option<Self> {
         let is = |kind: Kind| calendar.components.iter().any(|it| it.name == kind.component());
         let kind = [Kind::Event, Kind::Task].into_iter().find(|kind| is(*kind))?;
-        (calendar.name == "VCALENDAR").then_some(Self { kind, calendar })
-    }
-
-    /// The objects of a file, which may be several calendars with many events.
-    pub(crate) fn all(text: &str, max: usize) -> Result<Vec<Self>, NotRead> {
-        let mut objects: Vec<Self> = Vec::new();
-        let mut places = std::collections::HashMap::new();
-        for calendar in Component::read(text, max)? {
-            let zones: Vec<_> =
-                calendar.components.iter().filter(|it| it.name == "VTIMEZONE").cloned().collect();
-            for part in calendar.components {
-                let kinds = [Kind::Event, Kind::Task];
-                let Some(kind) = kinds.into_iter().find(|it| it.component() == part.name) else {
-                    continue;
-                };
-                let uid = part.get("UID").map(|uid| (part.name.clone(), uid.value.clone()));
-                let place = uid.as_ref().and_then(|uid| places.get(uid)).copied();
-                let known = place.and_then(|place: usize| objects.get_mut(place));
-                if let Some(object) = known {
-                    object.calendar.components.push(part);
-                } else {
-                    let mut own = make::calendar();
-                    own.components = wanted(&zones, &part);
-                    own.components.push(part);
-                    places.extend(uid.map(|uid| (uid, objects.len())));
-                    objects.push(Self { kind, calendar: own });
-                }
-            }
-        }
-        Ok(objects)
+        let mut object = (calendar.name == "VCALENDAR").then_some(Self { kind, calendar })?;
+        object.straighten();
+        Some(object)
     }
 
     /// The text of it.
@@ -157,15 +136,6 @@ impl Resource {
     fn zones<'a>(&'a self, home: &'a Home) -> Zones<'a> {
         Zones { home: &home.zone, calendar: &self.calendar }
     }
-}
-
-/// Those of a file's zones that a component may name.
-fn wanted(zones: &[Component], part: &Component) -> Vec<Component> {
-    let is_named = |zone: &&Component| {
-        let id = zone.get("TZID").map(crate::ical::Property::as_text);
-        part.properties.iter().any(|it| it.parameter("TZID").map(str::to_owned) == id)
-    };
-    zones.iter().filter(is_named).cloned().collect()
 }
 
 /// That an object cannot be understood.

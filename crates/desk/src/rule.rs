@@ -17,9 +17,8 @@ fn invalid(message: impl Into<String>) -> Fault {
 
 /// The rule as it is written beside such a start.
 pub(crate) fn fitted(rule: &str, slot: &Slot) -> Result<String, Fault> {
-    let rule: Recurrence = rule.parse().map_err(|unread: toolcrib_when::Unread| {
-        invalid(format!("the rule cannot be used: {unread}"))
-    })?;
+    let rule = Recurrence::beside(rule, clock(slot))
+        .map_err(|unread| invalid(format!("the rule cannot be used: {unread}")))?;
     let rule = with_end_of_kind(rule, slot);
     if falls_on_start(&rule, slot) {
         return Ok(rule.to_string());
@@ -35,6 +34,14 @@ pub(crate) fn fitted(rule: &str, slot: &Slot) -> Result<String, Fault> {
         ),
         None => format!("the rule `{rule}` never falls on a day after the start: change its end"),
     }))
+}
+
+/// What clocks show at the start.
+fn clock(slot: &Slot) -> Option<Time> {
+    match slot {
+        Slot::Timed { start, .. } => Some(start.time()),
+        Slot::Days { .. } => None,
+    }
 }
 
 /// Whether the start is the first of its rule.
@@ -77,7 +84,7 @@ pub(crate) fn moved(text: &str, before: &Slot, after: &Slot) -> Result<String, F
         Slot::Timed { start, .. } => start.date(),
         Slot::Days { first, .. } => *first,
     };
-    let Ok(rule) = text.parse::<Recurrence>() else {
+    let Ok(rule) = Recurrence::beside(text, clock(before)) else {
         return Err(invalid(format!(
             "the series repeats by `{text}`, which is not understood here: give it another rule"
         )));
@@ -86,6 +93,9 @@ pub(crate) fn moved(text: &str, before: &Slot, after: &Slot) -> Result<String, F
     if !falls_on_start(&rule, before) {
         return Ok(text.to_owned());
     }
+    // Hours that say what the start says would not go along with it.
+    let told = rule.to_string();
+    let text = if text.parse::<Recurrence>().is_err() { &told } else { text };
     let cure = "say the rule too that it shall have";
     let days = i64::from((day(after) - day(before)).get_days());
     let moved = shifted(text, days).ok_or_else(|| {
@@ -133,7 +143,7 @@ fn shifted(rule: &str, days: i64) -> Option<String> {
 
 /// A rule up to one of its times, and from there on: the first ends right before it.
 pub(crate) fn parted(text: &str, slot: &Slot, at: &Moment) -> Result<(String, String), Fault> {
-    let rule: Recurrence = text.parse().map_err(|_| {
+    let rule = Recurrence::beside(text, clock(slot)).map_err(|_| {
         invalid(format!("the series repeats by `{text}`, which is not understood here"))
     })?;
     let (before, next, until) = match (slot, at) {

@@ -25,6 +25,13 @@ pub(crate) fn file(path: &Path) -> Result<String> {
     text(file).with_context(|| format!("cannot read `{shown}`"))
 }
 
+/// What a file has, be it a text or not.
+pub(crate) fn octets(path: &Path) -> Result<Vec<u8>> {
+    let shown = path.display();
+    let file = open(path).with_context(|| format!("cannot open `{shown}`: check the path"))?;
+    bytes(file).with_context(|| format!("cannot read `{shown}`"))
+}
+
 /// Opens what ends: a file, or a pipe that a shell has filled (`<(..)`).
 fn open(path: &Path) -> io::Result<File> {
     let refused = |why| Err(io::Error::new(ErrorKind::InvalidInput, why));
@@ -231,12 +238,16 @@ fn variable(name: &str) -> Option<String> {
 }
 
 fn text(from: impl Read) -> Result<String> {
+    String::from_utf8(bytes(from)?).context("it is no UTF-8 text: convert it")
+}
+
+fn bytes(from: impl Read) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(LARGEST + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LARGEST {
         bail!("it is longer than {LARGEST} bytes: split it");
     }
-    String::from_utf8(bytes).context("it is no UTF-8 text: convert it")
+    Ok(bytes)
 }
 
 /// Has a test end this process at a moment of its choice: `TOOLCRIB_TEST_DIES_AT=planned#3` at the

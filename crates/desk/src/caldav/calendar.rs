@@ -9,7 +9,9 @@ use super::objects::Object;
 use crate::backend::{
     Calendar, CalendarInfo, Event, EventChange, EventQuery, Fault, FaultKind, NewEvent, Page, Reply,
 };
-use crate::resource::{Answer, EventId, Key, Kind, Place, Resource, Rest, event_page, few_enough};
+use crate::resource::{
+    Answer, EventId, Key, Kind, Place, Resource, Rest, Unread, event_page, few_enough,
+};
 
 impl CalDav {
     /// Does something to one event, and gives it as it is afterwards.
@@ -87,15 +89,26 @@ impl Calendar for CalDav {
                 None => self.collections(Kind::Event).await?,
             };
             let stretch = Some((query.from, query.until));
-            let mut events = Vec::new();
+            let (mut events, mut unread) = (Vec::new(), Unread::default());
             for collection in &collections {
-                for (id, resource) in self.objects(collection, Kind::Event, stretch).await? {
+                for (id, read) in self.objects(collection, Kind::Event, stretch).await? {
                     let place = Place { id: &id, collection: &collection.id, home };
+                    // What cannot be read does not hide the rest.
+                    let why = match &read {
+                        Ok(resource) => resource
+                            .not_understood(place)
+                            .map(|why| format!("{}: {why}", resource.name(home))),
+                        Err(error) => Some(error.to_string()),
+                    };
+                    let (Ok(resource), None) = (read, &why) else {
+                        unread.note(&id, why.as_deref().unwrap_or_default());
+                        continue;
+                    };
                     events.extend(resource.events(place, query.from, query.until)?);
                     few_enough(events.len())?;
                 }
             }
-            event_page(events, &query, &home.zone)
+            Ok(unread.with(event_page(events, &query, &home.zone)?))
         })
     }
 

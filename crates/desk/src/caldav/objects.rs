@@ -11,7 +11,7 @@ use super::collection::{Collection, Props};
 use super::wire::{Ask, Condition, not_understood};
 use super::xml::{CAL, DAV, escaped};
 use crate::backend::{Fault, FaultKind};
-use crate::ical::utc_text;
+use crate::ical::{NotRead, utc_text};
 use crate::resource::{Kind, Resource, broken};
 
 /// Objects that are asked for by name together.
@@ -25,14 +25,18 @@ pub(super) struct Object {
     etag: String,
 }
 
+/// What a list has: an id, and the object if its text is one.
+type Listed = (String, Result<Resource, NotRead>);
+
 impl CalDav {
-    /// The objects of a collection that may occur in a stretch of time, or all, each with its id.
+    /// The objects of a collection that may occur in a stretch of time, or all, each with its id,
+    /// and with the fault of its text where that is none.
     pub(super) async fn objects(
         &self,
         collection: &Collection,
         kind: Kind,
         stretch: Option<(Timestamp, Timestamp)>,
-    ) -> Result<Vec<(String, Resource)>, Fault> {
+    ) -> Result<Vec<Listed>, Fault> {
         let range = stretch.map(|(from, until)| range(from, until)).unwrap_or_default();
         let body = format!(
             r#"<?xml version="1.0" encoding="utf-8"?><C:calendar-query xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><prop><getetag/><C:calendar-data/></prop><C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="{}">{range}</C:comp-filter></C:comp-filter></C:filter></C:calendar-query>"#,
@@ -61,7 +65,7 @@ impl CalDav {
         collection: &Collection,
         kind: Kind,
         body: String,
-        all: &mut Vec<(String, Resource)>,
+        all: &mut Vec<Listed>,
     ) -> Result<Vec<String>, Fault> {
         let answer = self.wire.ask(&collection.url, &Ask::Report { body }).await?;
         if answer.status == StatusCode::NOT_FOUND {
@@ -80,9 +84,10 @@ impl CalDav {
                 bare.extend(props.get(DAV, "getetag").map(|_| escaped(url.path())));
                 continue;
             };
-            // What cannot be read does not hide the rest; asked for by its id, it says why.
-            let read = Resource::read(&data.text).ok();
-            all.extend(read.filter(|it| it.kind == kind).map(|resource| (id, resource)));
+            let read = Resource::read(&data.text);
+            if read.as_ref().map_or(true, |it| it.kind == kind) {
+                all.push((id, read));
+            }
         }
         Ok(bare)
     }

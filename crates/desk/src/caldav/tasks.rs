@@ -10,7 +10,7 @@ use super::objects::Object;
 use crate::backend::{
     Fault, FaultKind, NewTask, Page, Task, TaskChange, TaskList, TaskQuery, Tasks,
 };
-use crate::resource::{Kind, Place, Resource, id_of_name, list_name, task_page};
+use crate::resource::{Kind, Place, Resource, Unread, id_of_name, list_name, task_page};
 
 impl Tasks for CalDav {
     fn lists<'a>(&'a self, _owner: &'a str) -> BoxFuture<'a, Result<Vec<TaskList>, Fault>> {
@@ -51,14 +51,18 @@ impl Tasks for CalDav {
                 Some(id) => vec![self.collection(Kind::Task, Some(id)).await?],
                 None => self.collections(Kind::Task).await?,
             };
-            let mut tasks = Vec::new();
+            let (mut tasks, mut unread) = (Vec::new(), Unread::default());
             for collection in &collections {
-                for (id, resource) in self.objects(collection, Kind::Task, None).await? {
+                for (id, read) in self.objects(collection, Kind::Task, None).await? {
                     let place = Place { id: &id, collection: &collection.id, home };
-                    tasks.extend(resource.task(place));
+                    let task = read.map_err(|error| error.to_string());
+                    match task.and_then(|it| it.task(place).map_err(|fault| fault.message)) {
+                        Ok(task) => tasks.push(task),
+                        Err(why) => unread.note(&id, &why),
+                    }
                 }
             }
-            task_page(tasks, &query, &home.zone)
+            Ok(unread.with(task_page(tasks, &query, &home.zone)?))
         })
     }
 

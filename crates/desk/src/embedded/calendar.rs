@@ -15,7 +15,8 @@ use crate::backend::{
 };
 use crate::home::Home;
 use crate::resource::{
-    Answer, EventId, Key, Kind, Place, Resource, Rest, event_page, few_enough, has_words, words_of,
+    Answer, EventId, Key, Kind, Place, Resource, Rest, Unread, event_page, few_enough, has_words,
+    words_of,
 };
 
 /// Events and tasks in the desk's file. Cheap to clone.
@@ -62,6 +63,15 @@ impl Agenda {
             Ok(event)
         });
         asked.await
+    }
+}
+
+/// An event that can be understood, or why it cannot.
+fn readable(body: &str, place: Place<'_>) -> Result<Resource, String> {
+    let resource = Resource::read(body).map_err(|error| error.to_string())?;
+    match resource.not_understood(place) {
+        None => Ok(resource),
+        Some(why) => Err(format!("{}: {why}", resource.name(place.home))),
     }
 }
 
@@ -113,18 +123,24 @@ impl Calendar for Agenda {
                 rows.collection(Some(calendar))?;
             }
             let words = words_of(query.text.as_deref());
-            let mut events = Vec::new();
+            let (mut events, mut unread) = (Vec::new(), Unread::default());
             rows.between(query.from, query.until, query.calendar.as_deref(), |row: Row| {
                 if !has_words(&row.words, &words) {
                     return Ok(());
                 }
-                // What cannot be read does not hide the rest; asked for by its id, it says why.
-                let Ok(resource) = Resource::read(&row.body) else { return Ok(()) };
+                // What cannot be read does not hide the rest.
                 let place = Place { id: &row.id, collection: &row.collection, home: &home };
+                let resource = match readable(&row.body, place) {
+                    Ok(resource) => resource,
+                    Err(why) => {
+                        unread.note(&row.id, &why);
+                        return Ok(());
+                    }
+                };
                 events.extend(resource.events(place, query.from, query.until)?);
                 few_enough(events.len())
             })?;
-            event_page(events, &query, &home.zone)
+            Ok(unread.with(event_page(events, &query, &home.zone)?))
         }))
     }
 

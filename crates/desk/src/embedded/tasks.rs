@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::calendar::{Agenda, Found, Row, Rows};
 use crate::backend::{Fault, NewTask, Page, Task, TaskChange, TaskList, TaskQuery, Tasks};
-use crate::resource::{Kind, Place, Resource, has_words, list_name, task_page, words_of};
+use crate::resource::{Kind, Place, Resource, Unread, has_words, list_name, task_page, words_of};
 
 impl Tasks for Agenda {
     fn lists<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Vec<TaskList>, Fault>> {
@@ -45,17 +45,20 @@ impl Tasks for Agenda {
                 rows.collection(Some(list))?;
             }
             let words = words_of(query.text.as_deref());
-            let mut tasks = Vec::new();
+            let (mut tasks, mut unread) = (Vec::new(), Unread::default());
             rows.all(query.list.as_deref(), query.done, |row: Row| {
                 if !has_words(&row.words, &words) {
                     return Ok(());
                 }
-                let Ok(resource) = Resource::read(&row.body) else { return Ok(()) };
                 let place = Place { id: &row.id, collection: &row.collection, home: &home };
-                tasks.extend(resource.task(place));
+                let read = Resource::read(&row.body).map_err(|error| error.to_string());
+                match read.and_then(|it| it.task(place).map_err(|fault| fault.message)) {
+                    Ok(task) => tasks.push(task),
+                    Err(why) => unread.note(&row.id, &why),
+                }
                 Ok(())
             })?;
-            task_page(tasks, &query, &home.zone)
+            Ok(unread.with(task_page(tasks, &query, &home.zone)?))
         }))
     }
 

@@ -146,7 +146,7 @@ impl Google {
     }
 
     async fn found(&self, query: EventQuery) -> Result<Page<Event>, Fault> {
-        let none = Page { items: Vec::new(), next: None };
+        let none = Page { items: Vec::new(), next: None, unread: Vec::new() };
         if query.from >= query.until || query.limit == 0 {
             return Ok(none);
         }
@@ -169,7 +169,7 @@ impl Google {
         let next = all.last().filter(|_| is_more).map(|(key, _)| key.to_string());
         let mut items: Vec<Event> = all.into_iter().map(|(_, event)| event).collect();
         self.fill_in_rules(&mut items).await?;
-        Ok(Page { items, next })
+        Ok(Page { items, next, unread: Vec::new() })
     }
 
     async fn fill_in_rules(&self, events: &mut [Event]) -> Result<(), Fault> {

@@ -155,7 +155,8 @@ impl Google {
         let heads: Result<Vec<MessageHead>, Fault> =
             wired.iter().map(|wired| wired.head(&labels)).collect();
         let items = heads?.into_iter().filter(|head| query::is_in_time(head, &query)).collect();
-        Ok(Page { items, next: listing.next_page_token.filter(|token| !token.is_empty()) })
+        let next = listing.next_page_token.filter(|token| !token.is_empty());
+        Ok(Page { items, next, unread: Vec::new() })
     }
 
     /// Where to look for what has a label of this name.

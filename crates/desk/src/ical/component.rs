@@ -3,10 +3,10 @@
 use super::line::{Property, unfolded};
 
 /// How deep components may stand in each other; RFC 5545 knows three levels.
-const DEEPEST: usize = 8;
+pub(super) const DEEPEST: usize = 8;
 
 /// One component with all that stands in it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Component {
     /// In upper case: `VEVENT`.
     pub name: String,
@@ -25,6 +25,8 @@ pub enum NotRead {
     NotBegun(usize),
     #[error("`{0}` has no end: the text is cut off")]
     CutOff(String),
+    #[error("it is no UTF-8 text: convert it")]
+    NotUtf8,
     #[error("it has no event and no task in it")]
     Empty,
 }
@@ -34,8 +36,8 @@ impl Component {
         Self { name: name.to_owned(), ..Self::default() }
     }
 
-    /// The outermost components of a text. Lines that are none are passed over, as those are that
-    /// stand outside of components.
+    /// The outermost components of a text. Lines that are none are passed over unless they begin as
+    /// those that say when something is, as those are that stand outside of components.
     pub fn read(text: &str, max: usize) -> Result<Vec<Self>, NotRead> {
         if text.len() > max {
             return Err(NotRead::TooLarge(max));
@@ -44,7 +46,8 @@ impl Component {
         let mut open: Vec<Self> = Vec::new();
         let mut whole = Vec::new();
         for (index, line) in unfolded(text).iter().enumerate() {
-            let Some(property) = Property::read(line) else { continue };
+            let property = Property::read(line).or_else(|| Property::of_time(line));
+            let Some(property) = property else { continue };
             match property.name.as_str() {
                 "BEGIN" if open.len() >= DEEPEST => return Err(NotRead::TooDeep(index + 1)),
                 "BEGIN" => open.push(Self::new(&property.value.trim().to_ascii_uppercase())),

@@ -4,11 +4,14 @@ use std::fmt::Write as _;
 
 /// Octets of a line before it is folded (RFC 5545, section 3.1).
 const WIDTH: usize = 75;
+/// What says when something is: a line of these that cannot be read must not be passed over.
+const OF_TIME: [&str; 8] =
+    ["DTSTART", "DTEND", "DURATION", "RRULE", "RDATE", "EXDATE", "EXRULE", "RECURRENCE-ID"];
 /// Parameters of one property that are kept.
 const MOST_PARAMETERS: usize = 64;
 
 /// One property: `DTSTART;TZID=Europe/Zurich:20261123T090000`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Property {
     /// In upper case.
     pub name: String,
@@ -83,6 +86,14 @@ impl Property {
         Some(Self { name: name.to_ascii_uppercase(), parameters, value: value.to_owned() })
     }
 
+    /// A line that says when something is and cannot be read: all of it is the value, so that it is
+    /// found to be no time.
+    pub(super) fn of_time(line: &str) -> Option<Self> {
+        let end = line.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-')?;
+        let name = line.get(..end)?.to_ascii_uppercase();
+        OF_TIME.contains(&name.as_str()).then(|| Self::new(&name, line))
+    }
+
     /// Appends the line, folded.
     pub(super) fn write(&self, out: &mut String) {
         let mut line = self.name.clone();
@@ -108,6 +119,11 @@ pub(super) fn unfolded(text: &str) -> Vec<String> {
         }
     }
     lines
+}
+
+/// A line without characters that no line may have.
+pub(super) fn clean(line: &str) -> String {
+    line.chars().filter(|letter| is_kept(*letter)).collect()
 }
 
 /// What a text is as the value of a property of type TEXT.

@@ -1,14 +1,18 @@
 //! What a TZID means: a zone by its name, or by the rules of its VTIMEZONE.
 
-use std::fmt::Write as _;
-
-use jiff::tz::{AmbiguousOffset, TimeZone};
+use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 use jiff::{Timestamp, Zoned};
 
 use super::component::Component;
 use super::line::Property;
+use super::observance::{HORIZON, iana_name, is_made, observed};
 use super::time::{Moment, Written, clock_text, date_text, utc_text};
 use super::windows::iana;
+
+/// Letters of a value that are repeated in a message.
+const SHOWN: usize = 60;
+/// From the start of one year to that of another.
+const YEARS_COMPARED: [i16; 2] = [2010, 2036];
 
 /// The zones of one calendar object.
 #[derive(Clone, Copy)]
@@ -19,29 +23,64 @@ pub(crate) struct Zones<'a> {
     pub(crate) calendar: &'a Component,
 }
 
+/// A date or time, and the text of the end of the PERIOD that it begins.
+pub(crate) type Begun<'a> = (Moment, Option<&'a str>);
+
 impl Zones<'_> {
     /// The date or time of a property; `None` if it is none, or of a zone that nobody knows.
     pub(crate) fn moment(&self, property: &Property) -> Option<Moment> {
         self.moments(property).into_iter().next()
     }
 
-    /// The dates or times of a property that may have several. Those that are none are left out,
-    /// and of a PERIOD the start is taken.
+    /// The dates or times of a property that may have several, and of a PERIOD its start; none if
+    /// one of them cannot be read.
     pub(crate) fn moments(&self, property: &Property) -> Vec<Moment> {
-        let Some(zone) = self.of(property) else { return Vec::new() };
-        let all = property.value.split(',').map(|value| value.split('/').next().unwrap_or(value));
-        let read = |value| {
-            Some(match Written::read(value)? {
+        let all = self.read(property).unwrap_or_default();
+        all.into_iter().map(|(moment, _)| moment).collect()
+    }
+
+    /// The only date or time of a property, or why it has none.
+    pub(crate) fn one(&self, property: &Property) -> Result<Moment, String> {
+        match <[_; 1]>::try_from(self.read(property)?) {
+            Ok([(moment, None)]) => Ok(moment),
+            Ok([(_, Some(_))]) | Err(_) => Err(unread(property, &property.value)),
+        }
+    }
+
+    /// The dates, times and PERIODs of a property, or why one of them cannot be read.
+    pub(crate) fn read<'a>(&self, property: &'a Property) -> Result<Vec<Begun<'a>>, String> {
+        if property.value.trim().is_empty() {
+            return Ok(Vec::new());
+        }
+        let read = |value: &'a str| {
+            let (start, end) = value.split_once('/').map_or((value, None), |(a, b)| (a, Some(b)));
+            let moment = match Written::read(start).ok_or_else(|| unread(property, value))? {
                 Written::Day(day) => Moment::Day(day),
                 Written::Utc(time) => Moment::At(time.to_zoned(TimeZone::UTC)),
-                // Section 3.3.5: left out by a change, the offset before it counts; of two, the
-                // first.
                 Written::Clock(time) => {
-                    Moment::At(zone.to_ambiguous_zoned(time).compatible().ok()?)
+                    let zone = self.of(property)?;
+                    if is_made(&zone) && time.year() >= HORIZON {
+                        return Err(unread(property, value));
+                    }
+                    // Section 3.3.5: left out by a change, the offset before it counts; of two,
+                    // the first.
+                    let time = zone.to_ambiguous_zoned(time).compatible();
+                    Moment::At(time.map_err(|_| unread(property, value))?)
                 }
-            })
+            };
+            Ok((moment, end))
         };
-        all.filter_map(read).collect()
+        property.value.split(',').map(read).collect()
+    }
+
+    /// What the clocks of its place were to show at the time of a property, be it left out there
+    /// or not.
+    pub(crate) fn shown(&self, property: &Property) -> Option<jiff::civil::Time> {
+        match Written::read(&property.value)? {
+            Written::Clock(time) => Some(time.time()),
+            Written::Utc(time) => Some(TimeZone::UTC.to_datetime(time).time()),
+            Written::Day(_) => None,
+        }
     }
 
     /// The moment of a property whose value is one in UTC, such as `DTSTAMP`.
@@ -51,7 +90,7 @@ impl Zones<'_> {
 
     /// Writes a moment in the form of another property: a date, in UTC, or of its zone.
     pub(crate) fn like(&self, name: &str, model: &Property, moment: &Moment) -> Property {
-        let (zone, id) = (self.of(model), model.parameter("TZID"));
+        let (zone, id) = (self.of(model).ok(), model.parameter("TZID"));
         match (moment, Written::read(&model.value)) {
             (Moment::At(time), Some(Written::Utc(_))) => {
                 Property::new(name, utc_text(time.timestamp()))
@@ -69,17 +108,68 @@ impl Zones<'_> {
         }
     }
 
-    /// The zone of a property's times, home for those without one.
-    fn of(&self, property: &Property) -> Option<TimeZone> {
-        let Some(id) = property.parameter("TZID") else { return Some(self.home.clone()) };
-        by_name(id).or_else(|| {
-            let mut all = self.calendar.components.iter();
-            let own = all.find(|it| {
-                it.name == "VTIMEZONE" && it.get("TZID").is_some_and(|known| known.as_text() == id)
-            })?;
-            own.get("X-LIC-LOCATION").and_then(|place| by_name(&place.value)).or_else(|| ruled(own))
-        })
+    /// The zone of a property's times, home for those without one, or why it has none.
+    fn of(&self, property: &Property) -> Result<TimeZone, String> {
+        let Some(id) = property.parameter("TZID") else { return Ok(self.home.clone()) };
+        let mut all = self.calendar.components.iter();
+        let Some(own) = all.find(|it| is_zone(it, id)) else {
+            let known = place(id).or_else(|| word(id));
+            return known.ok_or_else(|| format!("its zone `{id}` is one that nobody knows"));
+        };
+        let said = || own.get("X-LIC-LOCATION").and_then(|it| place(&it.value));
+        if let Some(zone) = place(id).or_else(said) {
+            return Ok(zone);
+        }
+        // A word such as `EST` is given to all kinds of rules: those that are told count.
+        match (observed(own), word(id)) {
+            (Ok(told), Some(known)) if !agree(&told, &known) => Ok(told),
+            (Ok(_) | Err(_), Some(known)) => Ok(known),
+            (read, None) => read,
+        }
     }
+}
+
+/// Whether a component is the VTIMEZONE of a name.
+pub(crate) fn is_zone(it: &Component, id: &str) -> bool {
+    let is_named = |known: &Property| known.as_text() == id || known.value == id;
+    it.name == "VTIMEZONE" && it.get("TZID").is_some_and(is_named)
+}
+
+/// Whether a name is that of a place, whose zone needs no VTIMEZONE.
+pub(crate) fn is_place(id: &str) -> bool {
+    place(id).is_some()
+}
+
+/// That a value of a property is no date and no time.
+fn unread(property: &Property, value: &str) -> String {
+    let value: String = value.chars().take(SHOWN).collect();
+    format!("its {} `{value}` is no date or time that is read here", property.name)
+}
+
+/// Whether two zones change their clocks alike in the years that most events are of.
+fn agree(one: &TimeZone, other: &TimeZone) -> bool {
+    let changes = |zone: &TimeZone| -> Option<Vec<(Timestamp, Offset)>> {
+        let [from, until] = YEARS_COMPARED.map(|year| {
+            let start = jiff::civil::Date::new(year, 1, 1).ok()?.at(0, 0, 0, 0);
+            TimeZone::UTC.to_timestamp(start).ok()
+        });
+        let (from, until) = (from?, until?);
+        let (mut offset, mut latest) = (zone.to_offset(from), from);
+        let mut all = vec![(from, offset)];
+        for change in zone.following(from) {
+            // A zone that was made here tells its last change again and again.
+            if change.timestamp() <= latest || change.timestamp() >= until {
+                break;
+            }
+            latest = change.timestamp();
+            if change.offset() != offset {
+                offset = change.offset();
+                all.push((latest, offset));
+            }
+        }
+        Some(all)
+    };
+    changes(one) == changes(other)
 }
 
 /// Writes a moment with the name of its zone; one of a bare offset in UTC.
@@ -103,83 +193,27 @@ fn named(time: &Zoned) -> Option<&str> {
         AmbiguousOffset::Fold { before, .. } => before != time.offset(),
         AmbiguousOffset::Unambiguous { .. } | AmbiguousOffset::Gap { .. } => false,
     };
-    zone.iana_name().filter(|_| !is_second)
+    iana_name(zone).filter(|_| !is_second)
 }
 
 pub(super) fn is_utc(name: &str) -> bool {
     matches!(name, "UTC" | "Etc/UTC" | "Etc/UCT" | "Zulu" | "Etc/Zulu")
 }
 
-/// A zone by what programs write for one: an IANA name, also at the end of a path, or a name of
-/// Windows.
-fn by_name(id: &str) -> Option<TimeZone> {
+/// A zone by the name of a place: an IANA name, also at the end of a path, or a name of Windows.
+fn place(id: &str) -> Option<TimeZone> {
     let id = id.trim().trim_matches('"');
-    if let Ok(zone) = TimeZone::get(id) {
-        return Some(zone);
-    }
     if let Some(zone) = iana(id).and_then(|name| TimeZone::get(name).ok()) {
         return Some(zone);
     }
     // `/freeassociation.sourceforge.net/Europe/Zurich`, `/citadel.org/20210210_1/Europe/Zurich`
-    let starts = id.char_indices().filter(|(_, letter)| *letter == '/').map(|(at, _)| at + 1);
-    starts.filter_map(|at| id.get(at..)).find_map(|name| TimeZone::get(name).ok())
+    let slashes = id.char_indices().filter(|(_, letter)| *letter == '/').map(|(at, _)| at + 1);
+    let ends = std::iter::once(0).chain(slashes).filter_map(|at| id.get(at..));
+    ends.filter(|name| name.contains('/')).find_map(|name| TimeZone::get(name).ok())
 }
 
-/// The zone that a VTIMEZONE's rules of today make, if they are of the plain form.
-fn ruled(zone: &Component) -> Option<TimeZone> {
-    let latest = |kind: &str| {
-        let of_kind = zone.components.iter().filter(|it| it.name == kind);
-        of_kind.max_by_key(|it| it.get("DTSTART").map(|start| start.value.clone()))
-    };
-    let standard = latest("STANDARD")?;
-    let offset = |it: &Component| offset(&it.get("TZOFFSETTO")?.value);
-    let mut text = format!("<STD>{}", posix(-offset(standard)?));
-    if let Some(daylight) = latest("DAYLIGHT").filter(|it| it.get("RRULE").is_some()) {
-        let _ = write!(text, "<DST>{}", posix(-offset(daylight)?));
-        for change in [daylight, standard] {
-            let _ = write!(text, ",{}", changed(change)?);
-        }
-    }
-    TimeZone::posix(&text).ok()
-}
-
-/// When a change comes, as POSIX writes it: `M3.5.0/2:00:00`.
-fn changed(change: &Component) -> Option<String> {
-    let rule = change.get("RRULE")?.value.to_ascii_uppercase();
-    let part = |name: &str| {
-        let mut parts = rule.split(';').filter_map(|part| part.split_once('='));
-        parts.find(|(known, _)| *known == name).map(|(_, value)| value)
-    };
-    if part("FREQ") != Some("YEARLY") || part("BYMONTHDAY").is_some() {
-        return None;
-    }
-    let month: u8 = part("BYMONTH")?.parse().ok()?;
-    let by_day = part("BYDAY")?;
-    let (nth, day) = by_day.split_at_checked(by_day.len().checked_sub(2)?)?;
-    let week = match nth.parse::<i8>().ok()? {
-        -1 => 5,
-        nth @ 1..=4 => nth,
-        _ => return None,
-    };
-    let day = ["SU", "MO", "TU", "WE", "TH", "FR", "SA"].iter().position(|known| *known == day)?;
-    let Written::Clock(start) = Written::read(&change.get("DTSTART")?.value)? else { return None };
-    let (hour, minute, second) = (start.hour(), start.minute(), start.second());
-    Some(format!("M{month}.{week}.{day}/{hour}:{minute:02}:{second:02}"))
-}
-
-/// Seconds of `+0530` or `-080000`.
-fn offset(text: &str) -> Option<i32> {
-    let (sign, digits) = match text.trim().split_at_checked(1)? {
-        ("-", digits) => (-1, digits),
-        ("+", digits) => (1, digits),
-        _ => return None,
-    };
-    let part = |from: usize| digits.get(from..from + 2).and_then(|two| two.parse::<i32>().ok());
-    let seconds = part(0)? * 3600 + part(2)? * 60 + part(4).unwrap_or(0);
-    (seconds < 86_400).then_some(sign * seconds)
-}
-
-fn posix(seconds: i32) -> String {
-    let (sign, all) = (if seconds < 0 { "-" } else { "" }, seconds.abs());
-    format!("{sign}{}:{:02}:{:02}", all / 3600, all / 60 % 60, all % 60)
+/// A zone by one word, such as `CET` or `Japan`, also at the end of a path.
+fn word(id: &str) -> Option<TimeZone> {
+    let id = id.trim().trim_matches('"');
+    TimeZone::get(id.rsplit('/').next().unwrap_or(id)).ok()
 }

@@ -60,7 +60,7 @@ pub(super) async fn page(
     let next = next
         .filter(|_| !is_last)
         .map(|(Reverse(date), folder, Reverse(uid))| format!("{date}.{uid}.{folder}"));
-    Ok(Page { items, next })
+    Ok(Page { items, next, unread: Vec::new() })
 }
 
 fn cursor(text: &str) -> Result<Place, Fault> {

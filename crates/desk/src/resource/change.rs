@@ -54,18 +54,21 @@ impl Resource {
     /// The component of one occurrence, made of the master if it has none yet.
     pub(super) fn own_part(&mut self, place: Place<'_>, key: Key) -> Result<&mut Component, Fault> {
         let none = || Fault::no("event", &format!("{}@{key}", place.id));
-        let series = self.series(place.home).ok_or_else(|| unread(place))?;
+        let series = self.series(place.home).map_err(|why| unread(place, &why))?;
         let at = if let Some(part) = series.changed.get(&key) {
+            is_alone(part)?;
             self.calendar.components.iter().position(|it| std::ptr::eq(it, *part))
         } else {
             let original = series.original(key).ok_or_else(none)?;
             let zones = series.zones;
-            let mut part = series.master.clone();
+            let found = series.occurrence(original.clone());
+            let mut part = found.part.clone();
             part.properties.retain(|it| !OF_SERIES.contains(&it.name.as_str()));
-            let model = series.master.get("DTSTART").ok_or_else(|| unread(place))?;
-            put_slot(&mut part, &series.slot_at(&original));
+            part.remove("RECURRENCE-ID");
+            let model = series.master.get("DTSTART").ok_or_else(none)?;
+            put_slot(&mut part, &found.slot);
             // The same form as the start of the series, or others do not find it.
-            part.set(zones.like("DTSTART", model, &original));
+            part.set(zones.like("DTSTART", model, &start_of(&found.slot)));
             part.push(zones.like("RECURRENCE-ID", model, &original));
             self.calendar.components.push(part);
             self.calendar.components.len().checked_sub(1)
@@ -86,7 +89,7 @@ impl Resource {
         }
         if let Some(slot) = &change.slot {
             let repeats = matches!(change.rule, Change::Set(_))
-                || self.series(home).is_some_and(|series| series.repeats());
+                || self.series(home).is_ok_and(|series| series.repeats());
             let slot = settled(slot, home, repeats)?;
             self.shift(place, &slot, change.rule == Change::Keep)?;
         }
@@ -105,7 +108,7 @@ impl Resource {
 
     /// Makes one event of a series: its first.
     fn end_series(&mut self, place: Place<'_>) -> Result<(), Fault> {
-        let series = self.series(place.home).ok_or_else(|| unread(place))?;
+        let series = self.series(place.home).map_err(|why| unread(place, &why))?;
         let slot = series.slot_at(&series.first());
         self.calendar.components.retain(|part| part.get("RECURRENCE-ID").is_none());
         if let Some(master) = self.master_mut() {
@@ -116,7 +119,8 @@ impl Resource {
     }
 
     fn put_rule(&mut self, place: Place<'_>, rule: &str) -> Result<(), Fault> {
-        let series = self.series(place.home).ok_or_else(|| unread(place))?;
+        let series = self.series(place.home).map_err(|why| unread(place, &why))?;
+        series.is_plain()?;
         let slot = settled(&series.slot, place.home, true)?;
         let rule = fitted(rule, &slot)?;
         if let Some(master) = self.master_mut() {
@@ -124,7 +128,7 @@ impl Resource {
             master.set(Property::new("RRULE", rule));
         }
         // What was changed of days that the new rule does not have is gone with them.
-        let series = self.series(place.home).ok_or_else(|| unread(place))?;
+        let series = self.series(place.home).map_err(|why| unread(place, &why))?;
         let lost: Vec<Key> =
             series.changed.keys().copied().filter(|key| series.original(*key).is_none()).collect();
         self.drop_parts(place.home, &lost);
@@ -149,17 +153,19 @@ impl Resource {
     ) -> Result<Rest, Fault> {
         let Some(key) = key else { return Ok(Rest::Nothing) };
         let Some(key) = self.narrowed(place, Some(key))? else { return Ok(Rest::Nothing) };
-        let series = self.series(place.home).ok_or_else(|| unread(place))?;
+        let series = self.series(place.home).map_err(|why| unread(place, &why))?;
         let id = || format!("{}@{key}", place.id);
         series.one(key).ok_or_else(|| Fault::no("event", &id()))?;
-        let model = series.master.get("DTSTART").cloned().ok_or_else(|| unread(place))?;
+        series.changed.get(&key).map_or(Ok(()), |part| is_alone(part))?;
+        let model =
+            series.master.get("DTSTART").cloned().ok_or_else(|| Fault::no("event", &id()))?;
         let excluded = series.original(key).map(|it| series.zones.like("EXDATE", &model, &it));
         self.drop_parts(place.home, &[key]);
         if let (Some(master), Some(excluded)) = (self.master_mut(), excluded) {
             master.push(excluded);
             touch(master, now, true);
         }
-        let is_empty = self.series(place.home).is_none_or(|series| series.is_empty());
+        let is_empty = self.series(place.home).map_or(true, |series| series.is_empty());
         Ok(if is_empty { Rest::Nothing } else { Rest::Some })
     }
 }
@@ -221,8 +227,18 @@ pub(super) fn touch(part: &mut Component, now: Timestamp, is_new: bool) {
     }
 }
 
-pub(super) fn unread(place: Place<'_>) -> Fault {
-    broken("event", place.id, "its start is missing, or of a zone that nobody knows")
+pub(super) fn unread(place: Place<'_>, why: &str) -> Fault {
+    broken("event", place.id, why)
+}
+
+/// Refuses an occurrence that speaks for all after it.
+fn is_alone(part: &Component) -> Result<(), Fault> {
+    if part.get("RECURRENCE-ID").is_some_and(|id| id.parameter("RANGE").is_some()) {
+        let message = "this repetition was changed together with all after it, so it cannot be \
+                       changed or removed alone: change another one, or make the series anew";
+        return Err(invalid(message));
+    }
+    Ok(())
 }
 
 /// The start of a slot.

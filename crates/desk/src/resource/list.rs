@@ -11,6 +11,8 @@ use crate::backend::{Due, Event, EventQuery, Fault, Page, Task, TaskQuery};
 const LONGEST_PAGE: usize = 1_000;
 /// Most occurrences that are put into order for one query.
 const MOST_TOGETHER: usize = 20_000;
+/// Objects that are told one by one to be unreadable.
+const MOST_UNREAD: usize = 5;
 /// Longest name of a list, in characters.
 const LONGEST_NAME: usize = 200;
 
@@ -82,13 +84,41 @@ fn page<T>(
     let has_more = items.len() > limit;
     items.truncate(limit);
     let last = items.last().filter(|_| has_more).map(place);
-    Ok(Page { items, next: last.map(|(at, id)| format!("{at}:{id}")) })
+    let next = last.map(|(at, id)| format!("{at}:{id}"));
+    Ok(Page { items, next, unread: Vec::new() })
 }
 
 fn read_cursor(cursor: &str) -> Result<Place, Fault> {
     let parts = cursor.split_once(':');
     let read = parts.and_then(|(at, id)| Some((at.parse::<i64>().ok()?, id.to_owned())));
     read.ok_or_else(|| invalid("this cursor is none of ours: leave it out to begin anew"))
+}
+
+/// What could not be read while a list was made.
+#[derive(Default)]
+pub(crate) struct Unread {
+    told: Vec<String>,
+    more: usize,
+}
+
+impl Unread {
+    /// Notes one, unless what was found could be read.
+    pub(crate) fn note(&mut self, id: &str, why: &str) {
+        if self.told.len() < MOST_UNREAD {
+            self.told.push(format!("`{id}` is left out, since it cannot be read: {why}"));
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// A page with what was noted.
+    pub(crate) fn with<T>(mut self, mut page: Page<T>) -> Page<T> {
+        if self.more > 0 {
+            self.told.push(format!("{} more are left out, since they cannot be read", self.more));
+        }
+        page.unread = self.told;
+        page
+    }
 }
 
 /// Whether so many occurrences can be put into order together.

@@ -5,7 +5,7 @@ use jiff::{Timestamp, Zoned};
 use super::{Kind, Resource, invalid};
 use crate::backend::{Fault, NewEvent, Person, Slot};
 use crate::home::Home;
-use crate::ical::{Component, Moment, Property, utc_text, vtimezone, written};
+use crate::ical::{Component, Moment, Property, iana_name, utc_text, vtimezone, written};
 use crate::rule::fitted;
 
 /// Most guests of one event.
@@ -79,7 +79,7 @@ pub(super) fn stamps(part: &mut Component, uid: &str, now: Timestamp) {
 /// A slot with times that can be written: of zones that have names, where they repeat.
 pub(super) fn settled(slot: &Slot, home: &Home, repeats: bool) -> Result<Slot, Fault> {
     let named = |time: &Zoned| {
-        if repeats && time.time_zone().iana_name().is_none() {
+        if repeats && iana_name(time.time_zone()).is_none() {
             time.with_time_zone(home.zone.clone())
         } else {
             time.clone()

@@ -4,9 +4,10 @@ use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 
 use super::series::{Occurrence, Series};
+use super::times::length_of;
 use super::{Key, Place};
 use crate::backend::{Event, Guest, Person, Reply, Slot, Status};
-use crate::ical::{Component, Length, Moment, Property, Zones};
+use crate::ical::{Component, Moment, Property, Zones};
 
 impl Series<'_> {
     /// One occurrence as an event.
@@ -40,6 +41,7 @@ impl Series<'_> {
         let status = status(part);
         let is_free = part.get("TRANSP").is_some_and(|it| it.value.trim() == "TRANSPARENT");
         let own = guests.iter().find(|guest| place.home.is_own(&guest.person.address));
+        let rule = self.master.get("RRULE").filter(|rule| !rule.value.trim().is_empty());
         Event {
             id,
             series,
@@ -51,28 +53,41 @@ impl Series<'_> {
             reply: own.map(|own| own.reply),
             guests,
             organizer: part.get("ORGANIZER").and_then(person),
-            rule: self.master.get("RRULE").map(|rule| rule.value.clone()),
+            rule: rule.map(|rule| rule.value.clone()),
             status,
             busy: !is_free && status != Status::Cancelled,
         }
     }
 }
 
-/// When a component is; `None` if it does not say, or in a zone that nobody knows.
-pub(super) fn slot(zones: Zones<'_>, part: &Component) -> Option<Slot> {
-    let start = zones.moment(part.get("DTSTART")?)?;
-    let end = part.get("DTEND").and_then(|end| zones.moment(end));
-    let length = part.get("DURATION").and_then(|length| Length::read(&length.value));
-    Some(match start {
-        Moment::At(start) => {
-            let end = match end {
-                Some(Moment::At(end)) => Some(end),
-                Some(Moment::Day(_)) | None => length.and_then(|length| length.after(&start)),
-            };
-            let end = end.filter(|end| *end >= start).unwrap_or_else(|| start.clone());
-            Slot::Timed { start, end }
+/// When a component is, or why that cannot be told.
+pub(super) fn slot(zones: Zones<'_>, part: &Component) -> Result<Slot, String> {
+    let start = part.get("DTSTART").ok_or_else(|| "it has no DTSTART".to_owned())?;
+    let start = zones.one(start)?;
+    let end = part.get("DTEND").map(|end| zones.one(end)).transpose()?;
+    let length = length_of(part)?;
+    match (start, end) {
+        (Moment::At(_), Some(Moment::Day(_))) => {
+            Err("it starts at a time, and ends with a whole day".to_owned())
         }
-        Moment::Day(first) => {
+        (Moment::Day(_), Some(Moment::At(_))) => {
+            Err("it starts with a whole day, and ends at a time".to_owned())
+        }
+        (Moment::At(start), Some(Moment::At(end))) if end < start => {
+            Err(format!("it ends at {end}, before its start at {start}"))
+        }
+        (Moment::Day(start), Some(Moment::Day(end))) if end < start => {
+            Err(format!("it ends on {end}, before its start on {start}"))
+        }
+        (Moment::At(start), end) => {
+            let end = match (end, length) {
+                (Some(Moment::At(end)), _) => Some(end),
+                (Some(Moment::Day(_)) | None, Some(length)) => length.after(&start),
+                (Some(Moment::Day(_)) | None, None) => None,
+            };
+            Ok(Slot::Timed { end: end.unwrap_or_else(|| start.clone()), start })
+        }
+        (Moment::Day(first), end) => {
             let last = match (end, length) {
                 (Some(end), _) => end.date().yesterday().ok(),
                 (None, Some(length)) => {
@@ -81,9 +96,9 @@ pub(super) fn slot(zones: Zones<'_>, part: &Component) -> Option<Slot> {
                 }
                 (None, None) => None,
             };
-            Slot::Days { first, last: last.unwrap_or(first).max(first) }
+            Ok(Slot::Days { first, last: last.unwrap_or(first).max(first) })
         }
-    })
+    }
 }
 
 /// A time in UTC says nothing of a place, so it is shown as of home.

@@ -2,16 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::civil::Time;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan, Zoned};
-use toolcrib_when::{End, Recurrence};
+use toolcrib_when::{End, Moments, Recurrence};
 
 use super::change::unread;
+use super::onward::Onward;
 use super::read::slot;
 use super::{Key, Place, Resource, invalid};
 use crate::backend::{Event, Fault, Slot};
 use crate::home::Home;
-use crate::ical::{Component, Moment, Zones};
+use crate::ical::{Component, Length, Moment, Zones};
 
 /// Most occurrences of one object that are looked at together.
 const MOST_OCCURRENCES: usize = 10_000;
@@ -22,12 +24,20 @@ pub(super) struct Series<'a> {
     pub(super) master: &'a Component,
     /// By the master.
     pub(super) start: Moment,
+    /// What the clocks were to show at the start, which they may have left out that day.
+    pub(super) shown: Option<Time>,
     pub(super) slot: Slot,
-    rules: Vec<Recurrence>,
-    dates: Vec<Moment>,
-    without: BTreeSet<Key>,
+    /// The length of the master, if days of it are as long as the clocks make them.
+    pub(super) nominal: Option<Length>,
+    pub(super) rules: Vec<Recurrence>,
+    pub(super) dates: Vec<Moment>,
+    /// Of those dates that have a length of their own.
+    pub(super) lengths: BTreeMap<Key, Slot>,
+    pub(super) without: BTreeSet<Key>,
     /// The occurrences that have a component of their own.
     pub(super) changed: BTreeMap<Key, &'a Component>,
+    /// Those of them that hold for all after them too, sorted.
+    pub(super) onward: Vec<Onward<'a>>,
 }
 
 /// One occurrence: what describes it, and when it is.
@@ -38,36 +48,6 @@ pub(super) struct Occurrence<'a> {
 }
 
 impl Resource {
-    /// Its times; `None` if it has none that can be understood.
-    pub(super) fn series<'a>(&'a self, home: &'a Home) -> Option<Series<'a>> {
-        let zones = self.zones(home);
-        let mut changed = BTreeMap::new();
-        for part in self.parts() {
-            let original = part.get("RECURRENCE-ID").and_then(|id| zones.moment(id));
-            changed.extend(original.map(|original| (Key::of(&original), part)));
-        }
-        let only_changed = self.master().is_none();
-        let master = self.main()?;
-        let start = zones.moment(master.get("DTSTART")?)?;
-        let all = |name: &'static str| master.all(name).flat_map(move |it| zones.moments(it));
-        // A rule that is not understood leaves the start alone.
-        let rules = master.all("RRULE").filter_map(|rule| rule.value.parse().ok());
-        Some(Series {
-            zones,
-            master,
-            slot: slot(zones, master)?,
-            rules: if only_changed { Vec::new() } else { rules.collect() },
-            dates: if only_changed { Vec::new() } else { all("RDATE").collect() },
-            without: if only_changed {
-                [Key::of(&start)].into()
-            } else {
-                all("EXDATE").map(|date| Key::of(&date)).collect()
-            },
-            start,
-            changed,
-        })
-    }
-
     /// The occurrences that overlap a stretch of time, as they come.
     pub(crate) fn events(
         &self,
@@ -75,7 +55,7 @@ impl Resource {
         from: Timestamp,
         until: Timestamp,
     ) -> Result<Vec<Event>, Fault> {
-        let Some(series) = self.series(place.home) else { return Ok(Vec::new()) };
+        let series = self.series(place.home).map_err(|why| unread(place, &why))?;
         let all = series.between(from, until)?;
         Ok(all.into_iter().map(|it| series.event(it, place)).collect())
     }
@@ -83,7 +63,7 @@ impl Resource {
     /// One occurrence, or all of them as the first.
     pub(crate) fn event(&self, place: Place<'_>, key: Option<Key>) -> Result<Event, Fault> {
         let key = self.narrowed(place, key)?;
-        let series = self.series(place.home).ok_or_else(|| unread(place))?;
+        let series = self.series(place.home).map_err(|why| unread(place, &why))?;
         match key {
             Some(key) => {
                 let id = format!("{}@{key}", place.id);
@@ -101,7 +81,7 @@ impl Resource {
         key: Option<Key>,
     ) -> Result<Option<Key>, Fault> {
         let Some(key) = key else { return Ok(None) };
-        let series = self.series(place.home).ok_or_else(|| unread(place))?;
+        let series = self.series(place.home).map_err(|why| unread(place, &why))?;
         if series.repeats() {
             return Ok(Some(key));
         }
@@ -114,18 +94,18 @@ impl Resource {
     /// From when until when it may occur at all, in seconds since 1970 and with a day to spare on
     /// both sides, since whole days begin elsewhere at other times.
     pub(crate) fn span(&self, home: &Home) -> (i64, i64) {
-        let Some(series) = self.series(home) else { return (i64::MIN, i64::MIN) };
+        let Ok(series) = self.series(home) else { return (i64::MIN, i64::MIN) };
         let zone = &home.zone;
         let mut first = bounds(&series.slot, zone).0;
         let mut last = series.last().unwrap_or(Timestamp::MAX);
         for part in series.changed.values() {
-            if let Some(slot) = slot(series.zones, part) {
+            if let Ok(slot) = slot(series.zones, part) {
                 let (start, end) = bounds(&slot, zone);
                 (first, last) = (first.min(start), last.max(end));
             }
         }
         for date in &series.dates {
-            first = first.min(date.instant(zone));
+            first = first.min(bounds(&series.occurrence(date.clone()).slot, zone).0);
         }
         (first.as_second().saturating_sub(86_400), last.as_second().saturating_add(86_400))
     }
@@ -134,21 +114,35 @@ impl Resource {
 impl<'a> Series<'a> {
     /// Whether there may be more than one of it.
     pub(super) fn repeats(&self) -> bool {
-        !self.rules.is_empty()
-            || !self.dates.is_empty()
-            || !self.changed.is_empty()
-            || self.master.get("RRULE").is_some()
+        !self.rules.is_empty() || !self.dates.is_empty() || !self.changed.is_empty()
     }
 
     fn home(&self) -> &'a TimeZone {
         self.zones.home
     }
 
-    /// What an occurrence is if nothing was changed of it.
+    /// What describes an occurrence that has no component of its own, and when it is.
+    pub(super) fn occurrence(&self, start: Moment) -> Occurrence<'a> {
+        let key = Key::of(&start);
+        let own = self.lengths.get(&key);
+        let onward = self.onward_at(&start);
+        let part = onward.map_or(self.master, |onward| onward.part);
+        let slot = match (own, onward) {
+            (Some(own), _) => own.clone(),
+            (None, Some(onward)) => onward.slot_at(&start).unwrap_or_else(|| self.slot_at(&start)),
+            (None, None) => self.slot_at(&start),
+        };
+        Occurrence { key, part, slot }
+    }
+
+    /// When an occurrence is if nothing was changed of it.
     pub(super) fn slot_at(&self, start: &Moment) -> Slot {
         match (&self.slot, start) {
             (Slot::Timed { start: first, end }, Moment::At(start)) => {
-                let end = start.checked_add(first.duration_until(end));
+                let end = match self.nominal.and_then(|length| length.after(start)) {
+                    Some(end) => Ok(end),
+                    None => start.checked_add(first.duration_until(end)),
+                };
                 Slot::Timed { start: start.clone(), end: end.unwrap_or_else(|_| start.clone()) }
             }
             (Slot::Days { first, last }, Moment::Day(day)) => {
@@ -196,20 +190,20 @@ impl<'a> Series<'a> {
         from: Timestamp,
         until: Timestamp,
     ) -> Box<dyn Iterator<Item = Moment>> {
+        let most = MOST_OCCURRENCES + 1;
         match &self.start {
             Moment::At(start) => {
                 let zone = start.time_zone();
                 let (from, until) = (from.to_zoned(zone.clone()), until.to_zoned(zone.clone()));
                 let all: Vec<Zoned> =
-                    rule.moments_between(start, &from, &until).take(MOST_OCCURRENCES + 1).collect();
+                    self.moments(rule, start).between(&from, &until).take(most).collect();
                 Box::new(all.into_iter().map(Moment::At))
             }
             Moment::Day(start) => {
                 let day = |time: Timestamp| self.home().to_datetime(time).date();
                 let (from, until) = (day(from), day(until));
                 let until = until.tomorrow().unwrap_or(until);
-                let all: Vec<_> =
-                    rule.dates_between(*start, from, until).take(MOST_OCCURRENCES + 1).collect();
+                let all: Vec<_> = rule.dates_between(*start, from, until).take(most).collect();
                 Box::new(all.into_iter().map(Moment::Day))
             }
         }
@@ -217,33 +211,55 @@ impl<'a> Series<'a> {
 
     /// The occurrences that overlap a stretch of time.
     fn between(&self, from: Timestamp, until: Timestamp) -> Result<Vec<Occurrence<'a>>, Fault> {
-        let (start, end) = bounds(&self.slot, self.home());
-        // An hour more, because days with a change of the clocks are not all as long.
-        let reach = start.duration_until(end).saturating_add(SignedDuration::from_hours(1));
-        let earliest = from.checked_sub(reach).unwrap_or(Timestamp::MIN);
+        let (beyond, before) = self.reach();
+        let earliest = from.checked_sub(beyond).unwrap_or(Timestamp::MIN);
+        let latest = until.checked_add(before).unwrap_or(Timestamp::MAX);
         let mut all = Vec::new();
-        for start in self.starts(earliest, until)? {
-            let key = Key::of(&start);
-            if !self.changed.contains_key(&key) {
-                let slot = self.slot_at(&start);
-                all.push(Occurrence { key, part: self.master, slot });
+        for start in self.starts(earliest, latest)? {
+            if !self.changed.contains_key(&Key::of(&start)) {
+                all.push(self.occurrence(start));
             }
         }
         for (key, part) in &self.changed {
-            let slot = slot(self.zones, part);
+            let slot = slot(self.zones, part).ok();
             all.extend(slot.map(|slot| Occurrence { key: *key, part, slot }));
         }
         all.retain(|it| overlaps(&it.slot, self.home(), from, until));
         Ok(all)
     }
 
+    /// How far occurrences go beyond their original start at most, and how far before it.
+    fn reach(&self) -> (SignedDuration, SignedDuration) {
+        // Some hours more, because days with a change of the clocks are not all as long.
+        let spare = SignedDuration::from_hours(27);
+        let (mut beyond, mut before) = (SignedDuration::ZERO, SignedDuration::ZERO);
+        for slot in self.lengths.values().chain([&self.slot]) {
+            let (start, end) = bounds(slot, self.home());
+            beyond = beyond.max(start.duration_until(end));
+        }
+        for onward in &self.onward {
+            let reach = onward.reach(self.home());
+            (beyond, before) = (beyond.max(reach.0), before.max(reach.1));
+        }
+        let before = if self.onward.is_empty() { before } else { before.saturating_add(spare) };
+        (beyond.saturating_add(spare), before)
+    }
+
+    fn moments(&self, rule: &Recurrence, start: &Zoned) -> Moments {
+        rule.moments(start).shown_at(self.shown_by(start))
+    }
+
+    /// What the clocks of the series were to show.
+    fn shown_by(&self, start: &Zoned) -> Time {
+        self.shown.unwrap_or_else(|| start.time())
+    }
+
     /// The occurrence of an original start.
     pub(super) fn one(&self, key: Key) -> Option<Occurrence<'a>> {
         if let Some(part) = self.changed.get(&key) {
-            return Some(Occurrence { key, part, slot: slot(self.zones, part)? });
+            return Some(Occurrence { key, part, slot: slot(self.zones, part).ok()? });
         }
-        let start = self.original(key)?;
-        Some(Occurrence { key, part: self.master, slot: self.slot_at(&start) })
+        self.original(key).map(|start| self.occurrence(start))
     }
 
     /// The original start that a key names, in the zone of the series.
@@ -285,14 +301,14 @@ impl<'a> Series<'a> {
 
     fn all_of(&self, rule: &Recurrence) -> Box<dyn Iterator<Item = Moment>> {
         match &self.start {
-            Moment::At(start) => Box::new(rule.moments(start).map(Moment::At)),
+            Moment::At(start) => Box::new(self.moments(rule, start).map(Moment::At)),
             Moment::Day(start) => Box::new(rule.dates(*start).map(Moment::Day)),
         }
     }
 
     /// When the last of it has ended, if that can be told.
     fn last(&self) -> Option<Timestamp> {
-        let end_of = |start: &Moment| bounds(&self.slot_at(start), self.home()).1;
+        let end_of = |start: &Moment| bounds(&self.occurrence(start.clone()).slot, self.home()).1;
         let mut last = end_of(&self.start);
         for date in &self.dates {
             last = last.max(end_of(date));

@@ -13,14 +13,14 @@ use crate::ical::{Component, Moment, Zones, written};
 use crate::rule::moved;
 
 /// How the start of an occurrence moves with its series.
-struct Move {
-    from: Moment,
-    to: Moment,
+pub(super) struct Move {
+    pub(super) from: Moment,
+    pub(super) to: Moment,
 }
 
 impl Move {
     /// Where another start of the series goes, as clocks show it.
-    fn apply(&self, start: &Moment) -> Option<Moment> {
+    pub(super) fn apply(&self, start: &Moment) -> Option<Moment> {
         let day = || start.date().checked_add(self.to.date() - self.from.date()).ok();
         match (&self.to, &self.from, start) {
             (Moment::Day(_), _, _) => day().map(Moment::Day),
@@ -58,7 +58,8 @@ impl Resource {
         target: &Slot,
         rule: bool,
     ) -> Result<(), Fault> {
-        let series = self.series(place.home).ok_or_else(|| unread(place))?;
+        let series = self.series(place.home).map_err(|why| unread(place, &why))?;
+        series.is_plain()?;
         let first = series.first();
         let step = Move { from: first.clone(), to: start_of(target) };
         let start = step.apply(&series.start).ok_or_else(|| invalid("the calendar ends there"))?;
@@ -104,14 +105,14 @@ fn become_of(part: &Component, series: &Series<'_>, step: &Move, target: &Slot) 
     };
     let to = step.apply(&original);
     // One that was moved by itself stays where it is.
-    let own = slot(series.zones, part);
+    let own = slot(series.zones, part).ok();
     let is_moved = own.is_some_and(|own| own != series.slot_at(&original));
     let slot = to.as_ref().filter(|_| !is_moved).map(|to| placed(target, to));
     Becomes::Moved { slot, original: to }
 }
 
 /// A slot as long as another, from a start on.
-fn placed(model: &Slot, start: &Moment) -> Slot {
+pub(super) fn placed(model: &Slot, start: &Moment) -> Slot {
     match (model, start) {
         (Slot::Timed { start: from, end }, Moment::At(start)) => {
             let moved = start.checked_add(from.duration_until(end));

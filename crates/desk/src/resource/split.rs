@@ -47,7 +47,7 @@ impl Resource {
 
     /// All after it would go where it alone was put.
     fn is_unmoved(&self, place: Place<'_>, key: Key) -> Result<(), Fault> {
-        let series = self.series(place.home).ok_or_else(|| unread(place))?;
+        let series = self.series(place.home).map_err(|why| unread(place, &why))?;
         let original = series.original(key).map(|start| series.slot_at(&start));
         if series.one(key).map(|own| own.slot) == original {
             return Ok(());
@@ -67,15 +67,16 @@ impl Resource {
     ) -> Result<Option<Self>, Fault> {
         let home = place.home;
         let whole = self.clone();
-        let series = whole.series(home).ok_or_else(|| unread(place))?;
+        let series = whole.series(home).map_err(|why| unread(place, &why))?;
         let none = || Fault::no("event", &format!("{}@{key}", place.id));
         let at = series.original(key).ok_or_else(none)?;
         if Key::of(&series.first()) == key {
             return Ok(None);
         }
+        series.is_plain()?;
         let mut rules = series.master.all("RRULE");
         let rule = rules.next().map(|rule| parted(&rule.value, &series.slot, &at)).transpose()?;
-        if rules.next().is_some() || series.master.get("EXRULE").is_some() {
+        if rules.next().is_some() {
             let message = "it repeats by several rules, which are not parted here: change this \
                            one alone, or all";
             return Err(invalid(message));
@@ -96,7 +97,10 @@ impl Resource {
             touch(master, now, true);
         }
         if let Some(master) = rest.master_mut() {
+            let model = master.get("DTSTART").cloned();
             super::make::put_slot(master, &slot);
+            // A zone without a name of the world is kept in the form of the start alone.
+            model.into_iter().for_each(|it| master.set(zones.like("DTSTART", &it, &at)));
             master.set(Property::new("CREATED", utc_text(now)));
         }
         for part in rest.parts_mut() {

@@ -93,9 +93,9 @@ impl Resource {
 
 /// Moves a task that repeats on to its next time; `None` if there is none.
 fn advance(part: &mut Component, zones: Zones<'_>) -> Option<()> {
-    let rule: Recurrence = part.get("RRULE")?.value.parse().ok()?;
     let due = part.get("DUE").and_then(|due| zones.moment(due));
     let model = part.get("DTSTART").or_else(|| part.get("DUE"))?.clone();
+    let rule = Recurrence::beside(&part.get("RRULE")?.value, zones.shown(&model)).ok()?;
     let start = zones.moment(&model)?;
     let without: Vec<Key> =
         part.all("EXDATE").flat_map(|it| zones.moments(it)).map(|it| Key::of(&it)).collect();

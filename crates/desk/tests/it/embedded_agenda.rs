@@ -140,14 +140,18 @@ END:VCALENDAR\r
 async fn a_file_is_taken_in_once_however_often_it_comes() {
     let agenda = agenda();
     for _ in 0..2 {
-        let Imported { events, tasks, skipped } =
+        let Imported { events, tasks, skipped, notes } =
             agenda.import(OWNER, FILE.to_owned()).await.unwrap();
-        assert_eq!((events, tasks), (4, 1), "{skipped:?}");
+        assert_eq!((events, tasks, notes), (4, 1, Vec::new()), "{skipped:?}");
         let [moon, no_uid, hourly] = &skipped[..] else { panic!("{skipped:?}") };
-        assert_eq!(moon, "`On the moon`: its start is missing, or of a zone that nobody knows");
+        assert_eq!(
+            moon,
+            "`On the moon` (UID `nowhere`): its zone `Moon/Base` is one that nobody knows"
+        );
         assert_eq!(no_uid, "`No UID` of 2026-07-04: it has no UID");
         assert!(
-            hourly.starts_with("`Every hour` of 2026-07-04: its rule cannot be used"),
+            hourly
+                .starts_with("`Every hour` of 2026-07-04 (UID `hourly`): its rule cannot be used"),
             "{hourly}"
         );
     }
@@ -180,7 +184,7 @@ async fn what_is_not_understood_stays_when_an_event_is_changed() {
     // A file of ours is taken in by another as it is.
     let other = self::agenda();
     let imported = other.import(OWNER, text.clone()).await.unwrap();
-    assert_eq!(imported, Imported { events: 4, tasks: 1, skipped: Vec::new() });
+    assert_eq!(imported, Imported { events: 4, tasks: 1, ..Imported::default() });
     let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
     let again = other.export(OWNER).await.unwrap();
     let mut again: Vec<_> = again.lines().map(str::to_owned).collect();
@@ -197,7 +201,8 @@ async fn an_older_file_does_not_undo_a_change() {
     let change = EventChange { title: Some("New".to_owned()), ..EventChange::default() };
     Calendar::change(&agenda, OWNER, &page.items[0].id, change).await.unwrap();
     let imported = agenda.import(OWNER, FILE.to_owned()).await.unwrap();
-    assert_eq!(imported.skipped[0], "`Own, rules` of 2026-07-01: what is kept of it is newer");
+    let own = "`Own, rules` of 2026-07-01 (UID `one@example.org`): what is kept of it is newer";
+    assert_eq!(imported.skipped[0], own);
     assert_eq!(agenda.event(OWNER, &page.items[0].id).await.unwrap().title, "New");
 }
 

@@ -13,6 +13,7 @@ mod bodies;
 mod calendar;
 mod dovecot;
 mod embedded_agenda;
+mod foreign;
 mod forwarding;
 mod free_slots;
 mod google;

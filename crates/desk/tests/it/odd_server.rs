@@ -212,6 +212,33 @@ async fn objects_that_a_query_only_names_are_asked_for_by_name() {
 }
 
 #[tokio::test]
+async fn an_object_that_cannot_be_read_is_told_beside_the_others() {
+    let server = Server::start(|method, path| match (method, path) {
+        ("PROPFIND", _) => {
+            let home = "<C:calendar-home-set><href>/</href></C:calendar-home-set>";
+            found(&(response("/", home) + &response("/own/", CALENDAR)))
+        }
+        _ => {
+            let object = |name: &str, text: &str| {
+                let data = format!("<C:calendar-data>{text}</C:calendar-data>");
+                response(&format!("/own/{name}.ics"), &format!("<getetag>\"1\"</getetag>{data}"))
+            };
+            let odd = EVENT.replace("SUMMARY:Old", "SUMMARY:Old\r\nEXRULE:FREQ=DAILY");
+            let cut = EVENT.replace("END:VCALENDAR", "");
+            found(&(object("a", EVENT) + &object("b", &odd) + &object("c", &cut)))
+        }
+    })
+    .await;
+    let stretch = query("2026-11-24 00:00", "2026-11-25 00:00");
+    let page = server.account().events(OWNER, stretch).await.unwrap();
+    assert_eq!(page.items.len(), 1);
+    let [odd, cut] = &page.unread[..] else { panic!("{:?}", page.unread) };
+    assert!(odd.starts_with("`own/b` is left out") && odd.contains("(UID `a`)"), "{odd}");
+    assert!(odd.contains("it has an EXRULE"), "{odd}");
+    assert!(cut.starts_with("`own/c` is left out") && cut.contains("`VCALENDAR`"), "{cut}");
+}
+
+#[tokio::test]
 async fn xml_that_is_a_trap_is_refused() {
     let entities = "<!DOCTYPE a [<!ENTITY b \"c\"><!ENTITY d \"&b;&b;&b;\">]><a>&d;</a>";
     let deep = "<a>".repeat(100_000);

@@ -3,7 +3,7 @@
 use std::vec::IntoIter;
 
 use jiff::Zoned;
-use jiff::civil::{Date, DateTime, Weekday};
+use jiff::civil::{Date, DateTime, Time, Weekday};
 use jiff::tz::TimeZone;
 
 use super::filter::{Filter, shifted};
@@ -44,6 +44,8 @@ pub struct Dates {
 pub struct Moments {
     dates: Dates,
     start: Zoned,
+    /// What clocks show on all days but that of the start.
+    time: Time,
     until: Option<Until>,
     latest: Option<Zoned>,
 }
@@ -89,7 +91,7 @@ impl Recurrence {
         if let Some(Until::Instant(instant)) = until {
             dates.last = Some(start.time_zone().to_datetime(instant).date());
         }
-        Moments { dates, start: start.clone(), until, latest: None }
+        Moments { dates, start: start.clone(), time: start.time(), until, latest: None }
     }
 
     /// The days on which it falls from one day on and before another.
@@ -111,13 +113,7 @@ impl Recurrence {
         from: &Zoned,
         to: &Zoned,
     ) -> impl Iterator<Item = Zoned> + use<> {
-        let mut moments = self.moments(start);
-        // A day early: the two may be in another zone.
-        let zone = start.time_zone().clone();
-        let first = from.with_time_zone(zone).date();
-        moments.dates.skip_to(first.yesterday().unwrap_or(first));
-        let (from, to) = (from.clone(), to.clone());
-        moments.skip_while(move |moment| *moment < from).take_while(move |moment| *moment < to)
+        self.moments(start).between(from, to)
     }
 }
 
@@ -197,12 +193,29 @@ impl Iterator for Dates {
 }
 
 impl Moments {
+    /// The same with another time on the clock than the start has: one that a change of the clocks
+    /// left out on its day alone.
+    #[must_use]
+    pub fn shown_at(mut self, time: Time) -> Self {
+        self.time = time;
+        self
+    }
+
+    /// Those from a moment on and before another.
+    pub fn between(mut self, from: &Zoned, to: &Zoned) -> impl Iterator<Item = Zoned> + use<> {
+        // A day early: the two may be in another zone.
+        let first = from.with_time_zone(self.start.time_zone().clone()).date();
+        self.dates.skip_to(first.yesterday().unwrap_or(first));
+        let (from, to) = (from.clone(), to.clone());
+        self.skip_while(move |moment| *moment < from).take_while(move |moment| *moment < to)
+    }
+
     fn at(&self, day: Date) -> Option<Zoned> {
         if day == self.start.date() {
             // It may be the second of two equal times, which the clock alone would not find again.
             return Some(self.start.clone());
         }
-        let local: DateTime = day.to_datetime(self.start.time());
+        let local: DateTime = day.to_datetime(self.time);
         self.start.time_zone().to_ambiguous_zoned(local).compatible().ok()
     }
 
@@ -210,7 +223,7 @@ impl Moments {
         match self.until {
             None => true,
             Some(Until::Day(last)) => day <= last,
-            Some(Until::Local(last)) => day.to_datetime(self.start.time()) <= last,
+            Some(Until::Local(last)) => day.to_datetime(self.time) <= last,
             Some(Until::Instant(last)) => moment.timestamp() <= last,
         }
     }

@@ -58,15 +58,19 @@ impl Filter {
             Frequency::Monthly => i16::from(first.days_in_month()),
             Frequency::Yearly => first.days_in_year(),
         };
+        let last = shifted(first, i64::from(length) - 1).unwrap_or(Date::MAX);
         let mut days = Vec::new();
         let mut day = first;
-        for left in (0..length).rev() {
-            if self.takes(day) {
+        while day <= last {
+            // Of months that are not wanted no day is looked at.
+            let is_month = self.months.is_empty() || self.months.contains(&day.month());
+            if is_month && self.takes(day) {
                 days.push(day);
             }
-            match day.tomorrow() {
-                Ok(tomorrow) if left > 0 => day = tomorrow,
-                Ok(_) | Err(_) => break,
+            let passed = if is_month { day } else { day.last_of_month() };
+            match passed.tomorrow() {
+                Ok(next) => day = next,
+                Err(_) => break,
             }
         }
         if self.positions.is_empty() { days } else { self.chosen(&days) }

@@ -29,6 +29,28 @@ impl FromStr for Recurrence {
 
     /// Reads the value of an `RRULE`, with or without that name before it, in any case.
     fn from_str(text: &str) -> Result<Self, Unread> {
+        Self::read(text, Clock::Unknown)
+    }
+}
+
+/// What is known of the start of a rule while it is read.
+#[derive(Clone, Copy)]
+enum Clock {
+    Unknown,
+    Day,
+    At(Time),
+}
+
+impl Recurrence {
+    /// Reads a rule that stands beside its start, a time on the clock or, with `None`, a whole day.
+    ///
+    /// What it says of hours, minutes and seconds says nothing beside a day (RFC 5545, section
+    /// 3.3.10), and repeats nothing if it is what the start has.
+    pub fn beside(text: &str, start: Option<Time>) -> Result<Self, Unread> {
+        Self::read(text, start.map_or(Clock::Day, Clock::At))
+    }
+
+    fn read(text: &str, clock: Clock) -> Result<Self, Unread> {
         if text.len() > LONGEST_RULE {
             let why = format!("is longer than the {LONGEST_RULE} bytes that are read of a rule");
             return Err(Unread::new(Problem::TooLong, text, &why, RULES));
@@ -47,7 +69,7 @@ impl FromStr for Recurrence {
                 return Err(Unread::new(Problem::Conflict, part, "says it twice", RULES));
             }
             seen.push(name);
-            rule.take(part, name, value)?;
+            rule.take((part, name, value), clock)?;
         }
         if seen.contains(&"COUNT") && seen.contains(&"UNTIL") {
             let why = "has both COUNT and UNTIL";
@@ -59,7 +81,11 @@ impl FromStr for Recurrence {
 }
 
 impl Recurrence {
-    fn take(&mut self, part: &str, name: &str, value: &str) -> Result<(), Unread> {
+    fn take(
+        &mut self,
+        (part, name, value): (&str, &str, &str),
+        clock: Clock,
+    ) -> Result<(), Unread> {
         match name {
             "FREQ" => {}
             "INTERVAL" => self.interval = positive(part, value)?,
@@ -72,11 +98,7 @@ impl Recurrence {
             "BYSETPOS" => self.positions = numbers(part, value, -366, 366)?,
             "BYDAY" => self.days = days(part, value)?,
             "WKST" => self.week_starts = weekday(value).ok_or_else(|| unknown(part))?,
-            "BYHOUR" | "BYMINUTE" | "BYSECOND" => {
-                let why = "repeats within a day, which is not followed here";
-                let cure = "make an event of each hour";
-                return Err(Unread::new(Problem::Unsupported, part, why, cure));
-            }
+            "BYHOUR" | "BYMINUTE" | "BYSECOND" => within_day((part, name, value), clock)?,
             _ => return Err(unknown(part)),
         }
         Ok(())
@@ -105,6 +127,28 @@ impl Recurrence {
         }
         Ok(())
     }
+}
+
+/// Passes over a part that repeats nothing within a day, and refuses any other.
+fn within_day((part, name, value): (&str, &str, &str), clock: Clock) -> Result<(), Unread> {
+    let says = |number: i8| {
+        value.split(',').all(|text| {
+            text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse() == Ok(number)
+        })
+    };
+    let (why, cure) = match (clock, name) {
+        (Clock::Day, _) => return Ok(()),
+        (Clock::At(time), "BYHOUR") if says(time.hour()) => return Ok(()),
+        (Clock::At(time), "BYMINUTE") if says(time.minute()) => return Ok(()),
+        (Clock::At(time), "BYSECOND") if says(time.second()) => return Ok(()),
+        (Clock::At(_), _) if !value.contains(',') => {
+            ("is another time of day than that of the start", "start it at that time")
+        }
+        (Clock::At(_) | Clock::Unknown, _) => {
+            ("repeats within a day, which is not followed here", "make an event of each hour")
+        }
+    };
+    Err(Unread::new(Problem::Unsupported, part, why, cure))
 }
 
 fn unknown(part: &str) -> Unread {

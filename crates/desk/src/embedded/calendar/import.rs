@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Agenda, Rows};
 use crate::backend::Fault;
 use crate::home::Home;
-use crate::resource::{Kind, Place, Resource, invalid};
+use crate::resource::{Kind, Place, Resource, Taken, invalid};
 
 /// Largest file that is taken in, in bytes.
 const MAX_FILE: usize = 64 * 1024 * 1024;
@@ -19,21 +19,26 @@ pub struct Imported {
     pub events: usize,
     /// Tasks of the file that are in the list now, new or renewed.
     pub tasks: usize,
-    /// What was not taken, each with its reason.
+    /// What was not taken, each with its UID and the reason.
     pub skipped: Vec<String>,
+    /// What could not be read of the file beside, by its lines.
+    pub notes: Vec<String>,
 }
 
 impl Agenda {
     /// Takes in the events and tasks of an `.ics` file, into the first calendar and the first list.
     /// What is there by its UID is renewed, unless it is newer; taken in twice, a file is in once.
     /// A file that is none is `Invalid`.
-    pub async fn import(&self, owner: &str, text: String) -> Result<Imported, Fault> {
-        let (owner, home) = (owner.to_owned(), self.home(owner));
+    ///
+    /// The file is taken as it is, since its lines may be folded inside of a letter.
+    pub async fn import(&self, owner: &str, file: impl Into<Vec<u8>>) -> Result<Imported, Fault> {
+        let (owner, home, file) = (owner.to_owned(), self.home(owner), file.into());
         let asked = self.db.ask(move |connection| {
-            let objects = Resource::all(&text, MAX_FILE).map_err(|error| {
-                invalid(format!("this is no file of iCalendar: {error}")).because(error)
-            })?;
-            let mut imported = Imported::default();
+            let Taken { objects, left_out, notes } = Resource::all(&file, MAX_FILE, &home)
+                .map_err(|error| {
+                    invalid(format!("this is no file of iCalendar: {error}")).because(error)
+                })?;
+            let mut imported = Imported { skipped: left_out, notes, ..Imported::default() };
             for kind in [Kind::Event, Kind::Task] {
                 let of_kind = objects.iter().filter(|object| object.kind == kind);
                 let rows = Rows::begin(connection, &owner, kind)?;

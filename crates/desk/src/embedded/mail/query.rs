@@ -31,7 +31,7 @@ pub(super) fn page(
     items.truncate(limit);
     let next = items.last().filter(|_| !is_last);
     let next = next.map(|head| format!("{}.{}", head.date.as_microsecond(), head.id));
-    Ok(Page { items, next })
+    Ok(Page { items, next, unread: Vec::new() })
 }
 
 fn condition(owner: &str, query: &MailQuery) -> Result<(String, Vec<Value>), Fault> {

@@ -70,5 +70,5 @@ pub(super) fn page(
     let is_more = rest.len() > limit;
     rest.truncate(limit);
     let next = rest.last().filter(|_| is_more).map(|(key, _)| key.to_string());
-    Page { items: rest.into_iter().map(|(_, task)| task).collect(), next }
+    Page { items: rest.into_iter().map(|(_, task)| task).collect(), next, unread: Vec::new() }
 }

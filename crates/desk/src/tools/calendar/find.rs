@@ -119,9 +119,10 @@ async fn found(
     here: &Here,
     times: &Times,
     query: EventQuery,
-    notes: Vec<String>,
+    mut notes: Vec<String>,
 ) -> Result<Listing<EventView>, ToolError> {
     let page = here.keeper.events(&here.owner, query).await?;
+    notes.extend(page.unread);
     let data = page.items.into_iter().map(|event| short(event, times)).collect();
     Ok(Listing { data, notes, next: page.next })
 }

@@ -261,6 +261,9 @@ async fn taken(
     loop {
         let page = here.keeper.events(&here.owner, query.clone()).await?;
         read += page.items.len();
+        if query.cursor.is_none() {
+            notes.extend(page.unread);
+        }
         for event in page.items.iter().filter(|event| takes_time(event)) {
             let Some(stretch) = times.bounds(&event.slot) else { continue };
             if let Slot::Days { .. } = event.slot {

@@ -52,7 +52,7 @@ fn twenty() -> usize {
 
 pub(super) async fn list(here: Here, wish: Wish) -> Result<Listing<TaskView>, ToolError> {
     let times = Times::new(&here.settings, None)?;
-    let (due_by, notes) = match &wish.due_by {
+    let (due_by, mut notes) = match &wish.due_by {
         Some(text) => {
             let (day, notes) = times.day("due_by", text)?;
             (Some(day), notes)
@@ -71,7 +71,8 @@ pub(super) async fn list(here: Here, wish: Wish) -> Result<Listing<TaskView>, To
         limit: wish.limit,
         cursor: wish.cursor,
     };
-    let page = here.keeper.tasks(&here.owner, query).await?;
+    let mut page = here.keeper.tasks(&here.owner, query).await?;
+    notes.append(&mut page.unread);
     let short = page.items.into_iter().map(|mut one| {
         one.notes = one.notes.map(|notes| plain(&notes, EXCERPT));
         task(one, &times)

@@ -103,15 +103,16 @@ fn import(
 
 fn calendar(runtime: &Runtime, desk: &DeskSource, path: &Path) -> Result<Taken> {
     let agenda = runtime.block_on(desk.agenda())?.ok_or_else(|| elsewhere("calendar"))?;
-    let text = config::file(path)?;
-    let imported = runtime.block_on(agenda.import(desk.owner(), text)).map_err(told)?;
+    let file = config::octets(path)?;
+    let imported = runtime.block_on(agenda.import(desk.owner(), file)).map_err(told)?;
     let mut lines = vec![format!("{} events, {} tasks", imported.events, imported.tasks)];
     lines.extend(imported.skipped.iter().map(|reason| format!("  left out: {reason}")));
+    lines.extend(imported.notes.iter().map(|note| format!("  note: {note}")));
     Ok(Taken {
         told: lines.join("\n"),
         skipped: imported.skipped.len(),
         value: json!({ "events": imported.events, "tasks": imported.tasks,
-            "skipped": imported.skipped }),
+            "skipped": imported.skipped, "notes": imported.notes }),
     })
 }
 
