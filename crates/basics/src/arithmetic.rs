@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolcrib_core::ToolError;
 
-use crate::basic::{About, Tools, basic};
 use crate::expression::{Number, evaluate};
+use crate::tool::{About, Tools, basic};
 
 pub(crate) fn tools() -> Tools {
     let about = About {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256, Sha512};
 use uuid::Uuid;
 
-use crate::basic::{About, LONGEST_TEXT, Tools, basic};
+use crate::tool::{About, LONGEST_TEXT, Tools, basic};
 
 pub(crate) fn tools() -> Tools {
     let uuid = About {

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolcrib_core::ToolError;
 
-use crate::basic::{About, Tools, basic};
-use crate::path::Path;
+use crate::json_path::Path;
+use crate::tool::{About, Tools, basic};
 
 pub(crate) fn tools() -> Tools {
     let about = About {

@@ -12,13 +12,13 @@ use std::error::Error;
 use toolcrib_core::Toolset;
 
 mod arithmetic;
-mod basic;
 mod expression;
 mod identity;
 mod json;
-mod path;
+mod json_path;
 mod text;
 mod time;
+mod tool;
 
 /// All tools of this crate, by category.
 #[expect(clippy::expect_used, reason = "names are constants, and a test gathers them all")]

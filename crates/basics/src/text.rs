@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolcrib_core::ToolError;
 
-use crate::basic::{About, LONGEST_TEXT, Tools, basic};
+use crate::tool::{About, LONGEST_TEXT, Tools, basic};
 
 pub(crate) fn tools() -> Tools {
     let count = About {

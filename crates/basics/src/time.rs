@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolcrib_core::ToolError;
 
-use crate::basic::{About, Tools, basic};
+use crate::tool::{About, Tools, basic};
 
 pub(crate) fn tools() -> Tools {
     let now = About {

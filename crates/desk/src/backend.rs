@@ -6,14 +6,14 @@
 //! Every method is one attempt with a bounded time; the gate repeats what is harmless to repeat.
 
 mod calendar;
-mod fault;
+mod error;
 mod mail;
 mod tasks;
 
 pub use calendar::{
     Calendar, CalendarInfo, Event, EventChange, EventQuery, Guest, NewEvent, Reply, Slot, Status,
 };
-pub use fault::{Fault, FaultKind};
+pub use error::{Fault, FaultKind};
 pub use mail::{
     Attachment, File, Label, Mail, MailQuery, Marks, Message, MessageHead, NewMessage, Thread,
 };

@@ -8,11 +8,11 @@
 //! every request carries the password.
 
 mod calendar;
+mod client;
 mod collection;
-mod discover;
+mod discovery;
 mod objects;
 mod tasks;
-mod wire;
 mod xml;
 
 use std::time::Duration;
@@ -22,11 +22,11 @@ use toolcrib_core::Secret;
 use toolcrib_egress::{Egress, Network};
 use url::Url;
 
-use self::discover::{Account, Known};
-use self::wire::Wire;
 pub use self::xml::{Element, NotXml};
 use crate::backend::{Fault, FaultKind};
-use crate::home::Home;
+use crate::owner::Home;
+use client::Wire;
+use discovery::{Account, Known};
 
 /// What an operator says about an account.
 #[derive(Debug, Clone)]

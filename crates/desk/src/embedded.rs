@@ -4,10 +4,10 @@
 //! be thrown away, and none of it holds for somebody's calendar.
 
 mod calendar;
-mod db;
+mod database;
 mod mail;
 mod tasks;
 
 pub use calendar::{Agenda, Imported};
-pub use db::{Db, NotOpened};
+pub use database::{Db, NotOpened};
 pub use mail::{Imported as ImportedMail, LocalMail, Skipped};

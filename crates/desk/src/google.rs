@@ -11,16 +11,16 @@
 //! cannot be read is `Broken`.
 
 mod calendar;
-mod fault;
+mod client;
+mod error;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod mail;
 mod settings;
 mod sign_in;
-mod store;
 mod tasks;
+mod token_file;
 mod tokens;
-mod wire;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -32,8 +32,8 @@ use toolcrib_core::Secret;
 
 use crate::backend::{Fault, FaultKind, Person};
 
+use client::Wire;
 pub use settings::{GoogleSettings, Refresh};
-use wire::Wire;
 
 /// One account at Google. Cheap to clone; clones share connections and tokens.
 #[derive(Clone)]

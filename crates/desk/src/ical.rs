@@ -8,22 +8,22 @@
 //! `vtimezone` (what is written for one).
 
 mod component;
+mod content_line;
 mod file;
-mod line;
 mod observance;
 mod time;
 mod tzif;
 mod vtimezone;
-mod windows;
+mod windows_zones;
 mod zone;
 
 pub use self::component::{Component, NotRead};
 pub(crate) use self::file::Calendars;
-pub use self::line::Property;
 pub(crate) use self::observance::iana_name;
 pub(crate) use self::time::{Length, Moment, date_text, utc_text};
 pub(crate) use self::vtimezone::vtimezone;
 pub(crate) use self::zone::{Zones, is_place, is_zone, written};
+pub use content_line::Property;
 
 /// A property that has to be there.
 fn property_of<'a>(part: &'a Component, name: &str) -> Result<&'a Property, String> {

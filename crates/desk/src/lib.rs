@@ -5,19 +5,17 @@
 
 pub mod backend;
 pub mod caldav;
-mod desk;
+mod calendar_object;
 pub mod embedded;
 pub mod google;
-mod home;
 pub mod ical;
-pub mod imap;
-pub mod mime;
-mod resource;
-mod rule;
-mod smtp;
+mod mail;
+mod owner;
+mod recurrence_rule;
+mod source;
 mod tools;
-mod wire;
 
-pub use desk::{Backends, Clock, Desk, Settings};
-pub use home::Home;
-pub use wire::{Login, MailServer};
+pub use mail::connection::{Login, MailServer};
+pub use mail::{imap, mime};
+pub use owner::Home;
+pub use source::{Backends, Clock, Desk, Settings};

@@ -6,10 +6,10 @@
 mod calendar;
 mod fields;
 mod mail;
-mod row;
+mod quoting;
 mod tasks;
 mod times;
-mod words;
+mod tool;
 
 pub(crate) use calendar::tools as calendar;
 pub(crate) use mail::tools as mail;

@@ -5,7 +5,7 @@ use jiff::fmt::temporal::{Pieces, PiecesOffset};
 use jiff::tz::{OffsetConflict, TimeZone, TimeZoneDatabase};
 use jiff::{Timestamp, Zoned};
 
-use crate::unread::{Problem, Unread};
+use crate::error::{Problem, Unread};
 
 /// What a word of a standard says.
 #[derive(Debug, Clone)]

@@ -8,20 +8,20 @@
 //! are those in the binary; what is not certain is told or refused and never guessed in silence; a
 //! text is bounded in length, and what is made of it in work.
 
-mod frame;
+mod error;
 mod iso;
 mod names;
 mod note;
 mod phrase;
 mod reading;
 mod recurrence;
-mod say;
-mod unread;
+mod reference_time;
+mod wording;
 
-pub use frame::Frame;
+pub use error::{Problem, Unread};
 pub use note::Note;
 pub use phrase::{duration, read};
 pub use reading::{Reading, When};
 pub use recurrence::{Dates, DayOf, End, Frequency, Moments, Recurrence, Until};
-pub use say::say;
-pub use unread::{Problem, Unread};
+pub use reference_time::Frame;
+pub use wording::say;

@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use jiff::Zoned;
 use jiff::civil::{Date, DateTime, Time};
 
-use crate::say::{clock_words, day_words, zone_words};
+use crate::wording::{clock_words, day_words, zone_words};
 
 /// Something about a reading that was not guessed in silence; its text is a sentence without a
 /// period.

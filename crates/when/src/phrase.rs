@@ -2,24 +2,10 @@
 //! (`sentence`): days (`day`), times of day (`clock`), lengths (`amount`), recurrences (`repeat`).
 //! What stands in the places becomes a reading (`resolve`, and what it is made of).
 
-mod amount;
-mod calendar;
-mod clock;
-mod cursor;
-mod dates;
-mod day;
-mod days;
 mod duration;
-mod lex;
-mod moment;
-mod night;
-mod period;
-mod range;
-mod recur;
-mod repeat;
+mod parse;
 mod resolve;
-mod sentence;
-mod side;
+mod syntax;
 
 pub use self::duration::duration;
 pub use self::resolve::read;

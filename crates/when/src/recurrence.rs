@@ -3,14 +3,14 @@
 mod expand;
 mod filter;
 mod parse;
-mod speak;
+mod wording;
 mod write;
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Weekday};
 
 pub use self::expand::{Dates, Moments};
-pub(crate) use self::speak::ordinal;
+pub(crate) use wording::ordinal;
 
 /// How often something comes again.
 ///

@@ -9,7 +9,7 @@ use super::objects::Object;
 use crate::backend::{
     Calendar, CalendarInfo, Event, EventChange, EventQuery, Fault, FaultKind, NewEvent, Page, Reply,
 };
-use crate::resource::{
+use crate::calendar_object::{
     Answer, EventId, Key, Kind, Place, Resource, Rest, Unread, event_page, few_enough,
 };
 

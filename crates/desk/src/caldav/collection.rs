@@ -3,7 +3,7 @@
 use url::Url;
 
 use super::xml::{CAL, DAV, Element};
-use crate::resource::Kind;
+use crate::calendar_object::Kind;
 
 /// A calendar as CalDAV has them, which may hold events, tasks, or both.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,12 +7,12 @@ use jiff::{Timestamp, ToSpan};
 use url::Url;
 
 use super::CalDav;
+use super::client::{Ask, Condition, not_understood};
 use super::collection::{Collection, Props};
-use super::wire::{Ask, Condition, not_understood};
 use super::xml::{CAL, DAV, escaped};
 use crate::backend::{Fault, FaultKind};
+use crate::calendar_object::{Kind, Resource, broken};
 use crate::ical::{NotRead, utc_text};
-use crate::resource::{Kind, Resource, broken};
 
 /// Objects that are asked for by name together.
 const TOGETHER: usize = 100;

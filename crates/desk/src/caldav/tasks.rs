@@ -10,7 +10,7 @@ use super::objects::Object;
 use crate::backend::{
     Fault, FaultKind, NewTask, Page, Task, TaskChange, TaskList, TaskQuery, Tasks,
 };
-use crate::resource::{Kind, Place, Resource, Unread, id_of_name, list_name, task_page};
+use crate::calendar_object::{Kind, Place, Resource, Unread, id_of_name, list_name, task_page};
 
 impl Tasks for CalDav {
     fn lists<'a>(&'a self, _owner: &'a str) -> BoxFuture<'a, Result<Vec<TaskList>, Fault>> {

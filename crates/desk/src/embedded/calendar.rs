@@ -13,11 +13,11 @@ use super::Db;
 use crate::backend::{
     Calendar, CalendarInfo, Event, EventChange, EventQuery, Fault, NewEvent, Page, Reply,
 };
-use crate::home::Home;
-use crate::resource::{
+use crate::calendar_object::{
     Answer, EventId, Key, Kind, Place, Resource, Rest, Unread, event_page, few_enough, has_words,
     words_of,
 };
+use crate::owner::Home;
 
 /// Events and tasks in the desk's file. Cheap to clone.
 ///

@@ -23,7 +23,7 @@ use crate::backend::{
     Fault, FaultKind, File, Label, Mail, MailQuery, Marks, Message, MessageHead, NewMessage, Page,
     Person,
 };
-use crate::mime::{self, Hidden, Stamp, is_address};
+use crate::mail::mime::{self, Hidden, Stamp, is_address};
 
 /// Where a message lies: it has one of these at a time, and any labels of the owner beside it.
 const PLACES: &[&str] = &["inbox", "sent", "outbox", "drafts", "archive", "trash", "spam"];

@@ -6,7 +6,9 @@ use uuid::Uuid;
 
 use super::calendar::{Agenda, Found, Row, Rows};
 use crate::backend::{Fault, NewTask, Page, Task, TaskChange, TaskList, TaskQuery, Tasks};
-use crate::resource::{Kind, Place, Resource, Unread, has_words, list_name, task_page, words_of};
+use crate::calendar_object::{
+    Kind, Place, Resource, Unread, has_words, list_name, task_page, words_of,
+};
 
 impl Tasks for Agenda {
     fn lists<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Vec<TaskList>, Fault>> {

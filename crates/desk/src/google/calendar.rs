@@ -5,8 +5,8 @@
 
 mod body;
 mod event;
-mod following;
 mod merge;
+mod series_split;
 
 use std::collections::HashMap;
 
@@ -15,8 +15,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use toolcrib_core::BoxFuture;
 
-use super::fault::missing;
-use super::wire::{Api, Ask};
+use super::client::{Api, Ask};
+use super::error::missing;
 use super::{Doing, Google, few};
 use crate::backend::{
     Calendar, CalendarInfo, Event, EventChange, EventQuery, Fault, FaultKind, NewEvent, Page, Reply,

@@ -4,7 +4,7 @@ use http::{HeaderMap, Method, StatusCode};
 use toolcrib_core::Secrets;
 
 use super::calendar::{Key, WiredEvent};
-use super::fault::refused;
+use super::error::refused;
 use super::mail::{Labels, WiredMessage};
 use super::tasks::WiredTask;
 use crate::backend::{Event, Fault, MessageHead, Task};

@@ -14,14 +14,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use toolcrib_core::BoxFuture;
 
-use super::fault::{broken, missing};
-use super::wire::{Api, Ask};
+use super::client::{Api, Ask};
+use super::error::{broken, missing};
 use super::{Doing, Google, few};
 use crate::backend::{
     Fault, FaultKind, File, Label, Mail, MailQuery, Marks, Message, MessageHead, NewMessage, Page,
     Person,
 };
-use crate::mime::{self, Hidden, Stamp};
+use crate::mail::mime::{self, Hidden, Stamp};
 #[cfg(feature = "fuzz")]
 pub(super) use head::Wired as WiredMessage;
 use head::Wired;

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::settings::{GoogleSettings, Refresh, SCOPES};
 use super::tokens::{Denial, request};
-use super::{store, wire};
+use super::{client, token_file};
 use crate::backend::{Fault, FaultKind};
 
 /// What came back by way of the browser.
@@ -27,7 +27,7 @@ pub(super) async fn sign_in(
     open: impl FnOnce(&str),
 ) -> Result<Secret, Fault> {
     settings.check()?;
-    let egress = wire::way_out(settings)?;
+    let egress = client::way_out(settings)?;
     let callback = Callback::listen("/").await.map_err(no_port)?;
     let redirect = callback.address().to_string();
     let (verifier, state) = (unguessable(), unguessable());
@@ -65,7 +65,7 @@ pub(super) async fn sign_in(
         )
     })?;
     if let Refresh::File(path) = &settings.refresh {
-        store::write(path, settings, &refresh)?;
+        token_file::write(path, settings, &refresh)?;
     }
     Ok(refresh)
 }

@@ -12,8 +12,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use toolcrib_core::BoxFuture;
 
-use super::fault::{broken, missing};
-use super::wire::{Api, Ask};
+use super::client::{Api, Ask};
+use super::error::{broken, missing};
 use super::{Doing, Google, few};
 use crate::backend::{
     Change, Due, Fault, FaultKind, NewTask, Page, Task, TaskChange, TaskList, TaskQuery, Tasks,

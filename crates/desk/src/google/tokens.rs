@@ -18,7 +18,7 @@ use toolcrib_egress::{Body, Egress, EgressError, Request};
 use url::form_urlencoded;
 
 use super::settings::{GoogleSettings, Refresh};
-use super::{store, wire};
+use super::{client, token_file};
 use crate::backend::{Fault, FaultKind};
 
 /// Largest answer of the token server, in bytes.
@@ -136,7 +136,7 @@ impl Shared {
         let refresh = match &self.settings.refresh {
             Refresh::Token(token) => held.refresh.clone().unwrap_or_else(|| token.clone()),
             // A person may have signed in beside us.
-            Refresh::File(path) => store::read(path, &self.settings)?,
+            Refresh::File(path) => token_file::read(path, &self.settings)?,
         };
         self.settings.secrets.learn([&refresh]);
         // Held also where it is read from its file each time: it is masked for as long.
@@ -163,7 +163,7 @@ impl Shared {
         held.access = Some(Access { token: token.clone(), due });
         if let Some(next) = given.refresh_token.filter(|next| *next != refresh) {
             if let Refresh::File(path) = &self.settings.refresh {
-                store::write(path, &self.settings, &next)?;
+                token_file::write(path, &self.settings, &next)?;
             }
             held.refresh = Some(next);
         }
@@ -193,7 +193,7 @@ pub(super) async fn request(
     let media = HeaderValue::from_static("application/x-www-form-urlencoded");
     request.headers.insert(CONTENT_TYPE, media);
     request.body = Body::Bytes(form(settings, fields).into());
-    request.timeouts = wire::timeouts(settings);
+    request.timeouts = client::timeouts(settings);
     let response = egress.send(request).await.map_err(unreached)?;
     let status = response.status;
     let body = response.bytes(LARGEST).await.map_err(unreached)?;

@@ -1,6 +1,6 @@
 //! Components: what stands between `BEGIN` and `END`.
 
-use super::line::{Property, unfolded};
+use super::content_line::{Property, unfolded};
 
 /// How deep components may stand in each other; RFC 5545 knows three levels.
 pub(super) const DEEPEST: usize = 8;

@@ -4,7 +4,7 @@
 //! nothing that is not whole.
 
 use super::component::{Component, DEEPEST, NotRead};
-use super::line::{Property, clean};
+use super::content_line::{Property, clean};
 
 /// Faults that are told one by one.
 const MOST_FAULTS: usize = 100;

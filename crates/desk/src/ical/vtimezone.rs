@@ -8,7 +8,7 @@ use jiff::tz::{Dst, Offset, TimeZone};
 use jiff::{Timestamp, ToSpan};
 
 use super::component::Component;
-use super::line::Property;
+use super::content_line::Property;
 use super::time::clock_text;
 use super::zone::is_utc;
 

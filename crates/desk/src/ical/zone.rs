@@ -4,10 +4,10 @@ use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 use jiff::{Timestamp, Zoned};
 
 use super::component::Component;
-use super::line::Property;
+use super::content_line::Property;
 use super::observance::{HORIZON, iana_name, is_made, observed};
 use super::time::{Moment, Written, clock_text, date_text, utc_text};
-use super::windows::iana;
+use super::windows_zones::iana;
 
 /// Letters of a value that are repeated in a message.
 const SHOWN: usize = 60;

@@ -1,10 +1,10 @@
 //! The tools of a calendar.
 
 mod add;
-mod answer;
 mod change;
 mod find;
-mod free;
+mod free_slots;
+mod respond;
 mod scope;
 mod view;
 
@@ -12,10 +12,10 @@ use std::sync::Arc;
 
 use toolcrib_core::{Effect, ToolError};
 
+use super::tool::{About, At, Tools, Turn, asked, tool};
 use crate::backend::{Calendar, EventChange};
-use crate::desk::Settings;
+use crate::source::Settings;
 use crate::tools::fields::named;
-use crate::tools::row::{About, At, Tools, Turn, asked, tool};
 
 /// Who keeps a calendar, for one call.
 type Here = Turn<dyn Calendar>;
@@ -30,13 +30,13 @@ pub(crate) fn tools(keeper: Arc<dyn Calendar>, settings: &Arc<Settings>) -> Tool
         tool(&LIST, &at, find::list)?,
         tool(&SEARCH, &at, find::search)?,
         tool(&GET, &at, find::get)?,
-        tool(&FREE, &at, free::slots)?,
+        tool(&FREE, &at, free_slots::slots)?,
         tool(&CALENDARS, &at, find::calendars)?,
         tool(&ADD, &at, add::alone)?,
         asked(&SCHEDULE, &at, (add::invited, add::words))?,
         tool(&UPDATE, &at, change::alone)?,
         asked(&UPDATE_MEETING, &at, (change::invited, change::words))?,
-        asked(&RESPOND, &at, (answer::respond, answer::words))?,
+        asked(&RESPOND, &at, (respond::respond, respond::words))?,
         asked(&DELETE, &at, (change::delete, change::delete_words))?,
     ])
 }

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use toolcrib_core::ToolError;
 
+use super::quoting::plain;
 use crate::backend::{Change, Person};
-use crate::tools::words::plain;
 
 /// Reads a field of an update: null clears it. Stands beside `#[serde(default)]`, which is what
 /// an absent field is.

@@ -1,21 +1,21 @@
 //! The tools of mail.
 
+mod attachments;
 mod digest;
-mod files;
 mod find;
 mod forward;
 mod mark;
 mod send;
 mod view;
-mod weekly;
+mod weekly_digest;
 
 use std::sync::Arc;
 
 use toolcrib_core::Effect;
 
+use super::tool::{About, At, Tools, Turn, asked, tool};
 use crate::backend::Mail;
-use crate::desk::Settings;
-use crate::tools::row::{About, At, Tools, Turn, asked, tool};
+use crate::source::Settings;
 
 /// Who keeps mail, for one call.
 type Here = Turn<dyn Mail>;
@@ -32,7 +32,7 @@ pub(crate) fn tools(keeper: Arc<dyn Mail>, settings: &Arc<Settings>) -> Tools {
         tool(&SEARCH, &at, find::search)?,
         tool(&UNREAD, &at, find::unread)?,
         tool(&LABELS, &at, find::labels)?,
-        tool(&WEEKLY, &at, weekly::summarize)?,
+        tool(&WEEKLY, &at, weekly_digest::summarize)?,
         tool(&DRAFT, &at, send::draft)?,
         asked(&SEND, &at, (send::send, send::send_words))?,
         asked(&REPLY, &at, (send::reply, send::reply_words))?,

@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use toolcrib_core::{Effect, ToolError};
 
+use super::tool::{About, At, Tools, Turn, asked, tool};
 use crate::backend::Tasks;
-use crate::desk::Settings;
+use crate::source::Settings;
 use crate::tools::fields::named;
-use crate::tools::row::{About, At, Tools, Turn, asked, tool};
 
 /// Who keeps tasks, for one call.
 type Here = Turn<dyn Tasks>;

@@ -1,8 +1,8 @@
 //! Phrases of time against the desk's clock and zone, and times in words: all that the tools
 //! know of `toolcrib-when`.
 
+mod range;
 mod slot;
-mod stretch;
 
 use std::sync::LazyLock;
 
@@ -13,9 +13,9 @@ use toolcrib_core::ToolError;
 use toolcrib_when::{Frame, Note, Reading, Recurrence, Unread, When};
 
 pub(crate) use self::slot::{Planned, Span};
-pub(crate) use self::stretch::Around;
 use crate::backend::{Due, Slot};
-use crate::desk::Settings;
+use crate::source::Settings;
+pub(crate) use range::Around;
 
 /// The zones compiled in: the same on every machine.
 static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
@@ -35,7 +35,7 @@ impl Times {
         let zone = match timezone {
             None => settings.zone.clone(),
             Some(name) => ZONES.get(name.trim()).map_err(|error| {
-                let shown = super::words::plain(name, 64);
+                let shown = super::quoting::plain(name, 64);
                 let message = format!(
                     "`{shown}` is no known time zone: write an IANA name such as `Europe/Zurich`"
                 );
@@ -103,7 +103,7 @@ impl Times {
     pub(crate) fn say_rule(&self, rule: &str) -> String {
         match rule.parse::<Recurrence>() {
             Ok(rule) => rule.words(&self.zone()),
-            Err(_) => super::words::plain(rule, 200),
+            Err(_) => super::quoting::plain(rule, 200),
         }
     }
 

@@ -2,10 +2,10 @@
 
 use jiff::Span;
 
-use super::amount::amount;
-use super::cursor::Cursor;
-use super::lex::lex;
-use crate::unread::{LENGTHS, Problem, Unread};
+use crate::error::{LENGTHS, Problem, Unread};
+use crate::phrase::parse::amount::amount;
+use crate::phrase::parse::cursor::Cursor;
+use crate::phrase::parse::lexer::lex;
 
 /// The longest duration that is read, in days with months of 31: ten years.
 const MOST_DAYS: i64 = 3_720;
@@ -17,7 +17,7 @@ const MOST_DAYS: i64 = 3_720;
 pub fn duration(text: &str) -> Result<Span, Unread> {
     let trimmed = text.trim();
     let is_iso = trimmed.trim_start_matches(['+', '-']).starts_with(['P', 'p']);
-    let span = if is_iso && trimmed.len() <= super::lex::LONGEST {
+    let span = if is_iso && trimmed.len() <= crate::phrase::parse::lexer::LONGEST {
         trimmed.to_uppercase().parse::<Span>().ok()
     } else {
         None

@@ -1,21 +1,28 @@
 //! A phrase against a clock: a moment, a day, days, a stretch or a recurrence, with its notes.
 
+mod day;
+mod moment;
+mod night;
+mod period;
+mod range;
+mod recurrence;
+
 use jiff::Zoned;
 use jiff::civil::Date;
 
-use super::calendar::{Day, Hands, Said, Which};
-use super::cursor::Cursor;
-use super::days::Days;
-use super::lex::lex;
-use super::moment::Hour;
-use super::period::plus_days;
-use super::range::{lasting, range};
-use super::recur::recurring;
-use super::sentence::{Sentence, sentence};
-use super::side::Side;
+use super::syntax::{Day, Hands, Said, Which};
+use crate::error::{Problem, TIMES, Unread};
 use crate::iso::zone_of_day;
-use crate::unread::{Problem, TIMES, Unread};
+use crate::phrase::parse::cursor::Cursor;
+use crate::phrase::parse::lexer::lex;
+use crate::phrase::parse::sentence::{Sentence, sentence};
+use crate::phrase::parse::time_expression::Side;
 use crate::{Frame, Note, Reading, When};
+use day::Days;
+use moment::Hour;
+use period::plus_days;
+use range::{lasting, range};
+use recurrence::recurring;
 
 /// Reads a phrase against the frame's clock: what it means, and what was decided about it.
 ///
@@ -39,7 +46,7 @@ fn once(days: &mut Days<'_>, sentence: Sentence, text: &str) -> Result<When, Unr
     let Sentence { mut left, right, length, until, starting, times, .. } = sentence;
     if let Some(times) = times {
         let why = "does not say how often";
-        return Err(Unread::new(Problem::Conflict, &times.said, why, crate::unread::REPEATS));
+        return Err(Unread::new(Problem::Conflict, &times.said, why, crate::error::REPEATS));
     }
     if until.is_some() {
         return Err(Unread::new(Problem::Conflict, text.trim(), "ends what never begins", TIMES));
@@ -137,7 +144,7 @@ pub(crate) fn checked(side: &Side, day: Date) -> Result<(), Unread> {
     let Some(check) = side.check.as_ref().filter(|check| check.what != day.weekday()) else {
         return Ok(());
     };
-    let why = format!("is not the weekday of {}", crate::say::day_words(day));
+    let why = format!("is not the weekday of {}", crate::wording::day_words(day));
     let cure = "leave out the weekday or correct the date";
     Err(Unread::new(Problem::Conflict, &check.said, &why, cure))
 }

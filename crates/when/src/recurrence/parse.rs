@@ -7,7 +7,7 @@ use jiff::civil::{Date, DateTime, Time, Weekday};
 use jiff::tz::TimeZone;
 
 use super::{DayOf, End, Frequency, Recurrence, Until};
-use crate::unread::{Problem, RULES, Unread};
+use crate::error::{Problem, RULES, Unread};
 
 /// The longest text of a rule that is read, in bytes: all days of a year by number fit in.
 const LONGEST_RULE: usize = 2_000;

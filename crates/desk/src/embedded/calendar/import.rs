@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{Agenda, Rows};
 use crate::backend::Fault;
-use crate::home::Home;
-use crate::resource::{Kind, Place, Resource, Taken, invalid};
+use crate::calendar_object::{Kind, Place, Resource, Taken, invalid};
+use crate::owner::Home;
 
 /// Largest file that is taken in, in bytes.
 const MAX_FILE: usize = 64 * 1024 * 1024;

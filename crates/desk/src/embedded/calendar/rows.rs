@@ -7,8 +7,8 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use uuid::Uuid;
 
 use crate::backend::{Fault, FaultKind};
-use crate::home::Home;
-use crate::resource::{Kind, MAX_OBJECT, Place, Resource, broken, id_of_name, invalid};
+use crate::calendar_object::{Kind, MAX_OBJECT, Place, Resource, broken, id_of_name, invalid};
+use crate::owner::Home;
 
 /// Most events of one owner, and most tasks.
 const MOST_OBJECTS: i64 = 50_000;

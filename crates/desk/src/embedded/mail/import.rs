@@ -10,7 +10,7 @@ use super::mbox::{Found, Mbox};
 use super::rows::{Kept, Origin};
 use super::{LocalMail, PLACES, label_name, rows};
 use crate::backend::{Fault, FaultKind};
-use crate::mime::{self, Letter};
+use crate::mail::mime::{self, Letter};
 
 /// What came of an import.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-use crate::mime::MAX_MESSAGE;
+use crate::mail::mime::MAX_MESSAGE;
 
 /// One message of a file.
 pub(super) struct Found {

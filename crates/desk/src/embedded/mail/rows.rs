@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::{PLACES, thread};
 use crate::backend::{Fault, FaultKind, Label, MessageHead, Person};
-use crate::mime::{self, Letter};
+use crate::mail::mime::{self, Letter};
 
 /// Labels that one owner may make.
 const MOST_LABELS: i64 = 500;

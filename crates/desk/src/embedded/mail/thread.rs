@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::backend::Fault;
-use crate::mime::Letter;
+use crate::mail::mime::Letter;
 
 /// What stands before the subject of an answer, in the languages that mailers write.
 const ANSWERS: &[&str] = &["re", "aw", "sv", "antw", "ref", "fwd", "fw", "wg"];

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::event::{Wired, text};
 use crate::backend::{Change, EventChange, Fault, FaultKind, NewEvent, Person, Slot};
-use crate::mime::is_address;
-use crate::rule;
+use crate::mail::mime::is_address;
+use crate::recurrence_rule;
 
 type Body = Map<String, Value>;
 
@@ -31,7 +31,7 @@ pub(super) fn new_event(event: &NewEvent) -> Result<Body, Fault> {
         body.insert("attendees".to_owned(), json!(guests));
     }
     if let Some(rule) = &event.rule {
-        let rule = rule::fitted(rule, &event.slot)?;
+        let rule = recurrence_rule::fitted(rule, &event.slot)?;
         body.insert("recurrence".to_owned(), json!([format!("RRULE:{rule}")]));
     }
     body.insert("transparency".to_owned(), json!(transparency(event.busy)));
@@ -93,9 +93,9 @@ pub(super) fn following(
     let after = change.slot.take().unwrap_or_else(|| slot.clone());
     is_forward(&after)?;
     let rule = match std::mem::take(&mut change.rule) {
-        Change::Keep => Some(rule::moved(rule, slot, &after)?),
+        Change::Keep => Some(recurrence_rule::moved(rule, slot, &after)?),
         Change::Clear => None,
-        Change::Set(rule) => Some(rule::fitted(&rule, &after)?),
+        Change::Set(rule) => Some(recurrence_rule::fitted(&rule, &after)?),
     };
     let guests = change.guests.is_none();
     let mut body = self::change(series, change)?;
@@ -120,8 +120,8 @@ fn lines(
     let now = before.slot(None)?;
     let rule = match (rule, before.rule(), after) {
         (Change::Clear, ..) => return Ok(Some(Value::Null)),
-        (Change::Set(rule), ..) => rule::fitted(&rule, after.unwrap_or(&now))?,
-        (Change::Keep, Some(rule), Some(after)) => rule::moved(&rule, &now, after)?,
+        (Change::Set(rule), ..) => recurrence_rule::fitted(&rule, after.unwrap_or(&now))?,
+        (Change::Keep, Some(rule), Some(after)) => recurrence_rule::moved(&rule, &now, after)?,
         (Change::Keep, ..) => return Ok(None),
     };
     // Days that were left out stay left out.

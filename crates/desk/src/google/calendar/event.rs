@@ -6,8 +6,8 @@ use jiff::{Timestamp, ToSpan as _, Zoned};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::super::fault::broken;
 use crate::backend::{Event, Fault, Guest, Person, Reply, Slot, Status};
+use crate::google::error::broken;
 use crate::ical::Moment;
 
 #[derive(Deserialize, Default)]

@@ -12,10 +12,10 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
 use serde::Deserialize;
 
-use super::super::fault::missing;
-use super::super::wire::{Api, Ask, Wire};
 use super::event::{Wired, zone};
 use crate::backend::{Event, EventQuery, Fault, FaultKind, Slot};
+use crate::google::client::{Api, Ask, Wire};
+use crate::google::error::missing;
 
 /// Pages of one calendar for one page of ours.
 const MOST_PAGES: usize = 20;
@@ -106,7 +106,7 @@ pub(super) async fn stretch(
         for wired in events.items.iter().filter(|it| !it.is_cancelled()) {
             let event = wired.event(calendar, primary, Some(&zone))?;
             let key = Key::of(&event, &zone);
-            let key = key.ok_or_else(|| super::super::fault::broken("a day beyond all days"))?;
+            let key = key.ok_or_else(|| crate::google::error::broken("a day beyond all days"))?;
             let overlaps = key.start >= query.from || ends_after(&event, query.from, &zone);
             if overlaps && after.is_none_or(|after| key > *after) {
                 found.push((key, event));

@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use super::super::fault::broken;
 use super::labels::Labels;
 use crate::backend::{Fault, MessageHead};
-use crate::mime::{self, Letter};
+use crate::google::error::broken;
+use crate::mail::mime::{self, Letter};
 
 /// Longest snippet, in characters.
 const SNIPPET: usize = 150;

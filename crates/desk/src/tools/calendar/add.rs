@@ -8,9 +8,9 @@ use super::view::{EventView, event};
 use super::{Here, calendar_id};
 use crate::backend::{NewEvent, Person};
 use crate::tools::fields::{Address, line, one_line, people, yes};
-use crate::tools::row::Answer;
+use crate::tools::quoting;
 use crate::tools::times::{Planned, Span, Times};
-use crate::tools::words;
+use crate::tools::tool::Answer;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -112,7 +112,7 @@ pub(super) async fn words(here: Here, add: Add) -> Result<String, ToolError> {
     let times = Times::new(&here.settings, add.timezone.as_deref())?;
     let Planned { slot, rule, .. } =
         times.steady(|times| times.planned(&add.span()), |planned| Some(&planned.slot))?;
-    let (guests, title) = (words::addresses(&guests), words::title(&title));
+    let (guests, title) = (quoting::addresses(&guests), quoting::title(&title));
     let repeats = rule.map(|rule| format!(", {}", times.say_rule(&rule))).unwrap_or_default();
     Ok(format!("Invite {guests} to {title}, {}{repeats}", times.say(&slot)))
 }

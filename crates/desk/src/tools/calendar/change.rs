@@ -9,9 +9,9 @@ use super::view::{EventView, event};
 use super::{Here, is_nothing};
 use crate::backend::{Change, Event, EventChange, Person};
 use crate::tools::fields::{Address, change, emptied, given, is_same, line, one_line, people};
-use crate::tools::row::{Answer, Deleted};
+use crate::tools::quoting;
 use crate::tools::times::{Planned, Span, Times};
-use crate::tools::words;
+use crate::tools::tool::{Answer, Deleted};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -216,7 +216,7 @@ pub(super) async fn words(here: Here, update: Update) -> Result<String, ToolErro
     let Ready { change, invited, uninvited, .. } = ready;
     let mut parts = Vec::new();
     if let Some(title) = &change.title {
-        parts.push(format!("rename to {}", words::title(title)));
+        parts.push(format!("rename to {}", quoting::title(title)));
     }
     if let Some(slot) = &change.slot {
         parts.push(format!("move to {}", times.say(slot)));
@@ -232,10 +232,10 @@ pub(super) async fn words(here: Here, update: Update) -> Result<String, ToolErro
         parts.push(format!("show as {}", if busy { "busy" } else { "free" }));
     }
     if !invited.is_empty() {
-        parts.push(format!("invite {}", words::addresses(&invited)));
+        parts.push(format!("invite {}", quoting::addresses(&invited)));
     }
     if !uninvited.is_empty() {
-        parts.push(format!("uninvite {}", words::addresses(&uninvited)));
+        parts.push(format!("uninvite {}", quoting::addresses(&uninvited)));
     }
     parts.extend(target.note(&here).map(str::to_owned));
     Ok(format!("Change {}: {}", target.in_words(&times), parts.join("; ")))
@@ -245,7 +245,7 @@ fn of_text(what: &str, change: &Change<String>) -> Option<String> {
     match change {
         Change::Keep => None,
         Change::Clear => Some(format!("clear the {what}")),
-        Change::Set(text) => Some(format!("set the {what} to {}", words::opening(text))),
+        Change::Set(text) => Some(format!("set the {what} to {}", quoting::opening(text))),
     }
 }
 

@@ -7,8 +7,8 @@ use toolcrib_core::ToolError;
 use super::view::{EventView, event, short};
 use super::{Here, calendar_id};
 use crate::backend::EventQuery;
-use crate::tools::row::{Answer, Listing};
 use crate::tools::times::{Around, Times};
+use crate::tools::tool::{Answer, Listing};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

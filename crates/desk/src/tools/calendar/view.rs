@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use super::scope::Reach;
 use crate::backend::{Event, Guest, Reply, Slot, Status};
+use crate::tools::quoting::{self, plain};
 use crate::tools::times::{Times, iso};
-use crate::tools::words::{self, plain};
 
 /// Characters of a description in a list.
 const EXCERPT: usize = 200;
@@ -161,9 +161,9 @@ pub(super) fn summed_up(event: &Event, reach: Reach, times: &Times) -> String {
     };
     let guests = match event.guests.len() {
         0 => String::new(),
-        number => format!(", {}", words::count(number, "guest")),
+        number => format!(", {}", quoting::count(number, "guest")),
     };
-    format!("{}, {}{repeated}{guests}", words::title(&event.title), times.say(&event.slot))
+    format!("{}, {}{repeated}{guests}", quoting::title(&event.title), times.say(&event.slot))
 }
 
 /// Whether an id stands for all repetitions of the event that it was answered with.

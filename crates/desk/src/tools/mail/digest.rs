@@ -9,8 +9,8 @@ use serde::Serialize;
 use super::view::PersonView;
 use crate::backend::{MessageHead, Person};
 use crate::tools::fields::is_same;
+use crate::tools::quoting::plain;
 use crate::tools::times::{Times, iso};
-use crate::tools::words::plain;
 
 /// Senders and labels that are told.
 const SHOWN: usize = 10;

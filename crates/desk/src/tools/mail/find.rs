@@ -7,8 +7,8 @@ use toolcrib_core::ToolError;
 use super::Here;
 use super::view::{HeadView, LabelView, MessageView, head, message};
 use crate::backend::MailQuery;
-use crate::tools::row::{Answer, Listing};
 use crate::tools::times::Times;
+use crate::tools::tool::{Answer, Listing};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

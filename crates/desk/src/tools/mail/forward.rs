@@ -7,14 +7,14 @@ use serde::Deserialize;
 use toolcrib_core::ToolError;
 
 use super::Here;
-use super::files::{Enclosed, few, files};
+use super::attachments::{Enclosed, few, files};
 use super::send::{distinct, gone, prefixed, with};
 use super::view::HeadView;
 use crate::backend::{Message, NewMessage, Person};
 use crate::tools::fields::{Address, people, yes};
-use crate::tools::row::Answer;
+use crate::tools::quoting;
 use crate::tools::times::Times;
-use crate::tools::words;
+use crate::tools::tool::Answer;
 
 /// Receivers of the original that are named in what is sent.
 const MOST_NAMED: usize = 50;
@@ -58,13 +58,13 @@ pub(super) async fn forward(here: Here, wish: Forward) -> Result<Answer<HeadView
 pub(super) async fn forward_words(here: Here, wish: Forward) -> Result<String, ToolError> {
     let times = Times::new(&here.settings, None)?;
     let (message, before) = forwarded(&here, &wish, &times).await?;
-    let subject = words::title(&before.head.subject);
+    let subject = quoting::title(&before.head.subject);
     let from = before.head.from.as_ref();
-    let from = from.map(|person| format!(" from {}", words::address(person))).unwrap_or_default();
+    let from = from.map(|person| format!(" from {}", quoting::address(person))).unwrap_or_default();
     let everybody = [message.to, message.cc, message.bcc].concat();
-    let (to, files) = (words::addresses(&everybody), with(&message.files));
+    let (to, files) = (quoting::addresses(&everybody), with(&message.files));
     let own = wish.body.trim();
-    let text = if own.is_empty() { String::new() } else { format!(": {}", words::opening(own)) };
+    let text = if own.is_empty() { String::new() } else { format!(": {}", quoting::opening(own)) };
     Ok(format!("Forward {subject}{from} to {to}{files}{text}"))
 }
 
@@ -121,7 +121,7 @@ fn quoted(own: &str, before: &Message, times: &Times) -> String {
     let rows = [
         ("From", named(&from)),
         ("Date", date),
-        ("Subject", words::plain(&before.head.subject, 1000)),
+        ("Subject", quoting::plain(&before.head.subject, 1000)),
         ("To", named(&before.head.to)),
         ("Cc", named(&before.cc)),
     ];
@@ -139,8 +139,8 @@ fn quoted(own: &str, before: &Message, times: &Times) -> String {
 /// `Ann Lee <ann@example.org>, bob@example.org`.
 fn named(people: &[Person]) -> String {
     let one = |person: &Person| match &person.name {
-        Some(name) => format!("{} <{}>", words::plain(name, 200), words::address(person)),
-        None => words::address(person),
+        Some(name) => format!("{} <{}>", quoting::plain(name, 200), quoting::address(person)),
+        None => quoting::address(person),
     };
     let mut all: Vec<_> = people.iter().take(MOST_NAMED).map(one).collect();
     if people.len() > MOST_NAMED {

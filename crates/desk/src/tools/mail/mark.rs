@@ -9,9 +9,9 @@ use super::find::One;
 use super::view::{HeadView, head};
 use crate::backend::Marks;
 use crate::tools::fields::line;
-use crate::tools::row::Answer;
+use crate::tools::quoting;
 use crate::tools::times::Times;
-use crate::tools::words;
+use crate::tools::tool::Answer;
 
 /// Labels that say what an email is; they come by what is done with it.
 const OF_THE_KEEPER: [(&str, &str); 4] = [
@@ -81,8 +81,9 @@ pub(super) async fn delete(here: Here, one: One) -> Result<Answer<HeadView>, Too
 pub(super) async fn delete_words(here: Here, one: One) -> Result<String, ToolError> {
     let times = Times::new(&here.settings, None)?;
     let before = here.keeper.message(&here.owner, &one.email_id).await?.head;
-    let from = before.from.as_ref().map(|person| format!(" from {}", words::address(person)));
-    let (subject, date) = (words::title(&before.subject), times.say_moment(&times.at(before.date)));
+    let from = before.from.as_ref().map(|person| format!(" from {}", quoting::address(person)));
+    let (subject, date) =
+        (quoting::title(&before.subject), times.say_moment(&times.at(before.date)));
     Ok(format!("Move {subject}{}, {date}, to the trash", from.unwrap_or_default()))
 }
 

@@ -6,13 +6,13 @@ use serde_json::json;
 use toolcrib_core::{Fingerprint, ToolError};
 
 use super::Here;
-use super::files::{self, Enclosed, files};
+use super::attachments::{self, Enclosed, files};
 use super::view::{HeadView, head};
 use crate::backend::{File, Message, MessageHead, NewMessage, Person, Thread};
 use crate::tools::fields::{Address, is_same, one_line, people};
-use crate::tools::row::Answer;
+use crate::tools::quoting;
 use crate::tools::times::Times;
-use crate::tools::words;
+use crate::tools::tool::Answer;
 
 // What is written to a model stands at the fields. A draft is written without `draft_id`.
 #[derive(Deserialize, JsonSchema)]
@@ -140,7 +140,7 @@ pub(super) async fn send_words(here: Here, wish: Letter) -> Result<String, ToolE
             }
             let mark = of_draft(&kept);
             let Message { head, cc, bcc, text, attachments, .. } = kept;
-            let along = files::in_words(attachments.iter().map(|file| {
+            let along = attachments::in_words(attachments.iter().map(|file| {
                 (file.name.as_str(), usize::try_from(file.size).unwrap_or(usize::MAX))
             }));
             let (to, subject) = (head.to, head.subject);
@@ -229,7 +229,7 @@ async fn answering(here: &Here, reply: &Reply) -> Result<(NewMessage, Message), 
 /// A subject after `Re: ` or the like, unless it begins with one of `known` already.
 pub(super) fn prefixed(prefix: &str, known: &[&str], subject: &str) -> String {
     // What somebody else's program wrote may hold anything, and a header is one line.
-    let line = words::plain(subject, 480);
+    let line = quoting::plain(subject, 480);
     let begins = |known: &&str| {
         line.get(..known.len()).is_some_and(|start| start.eq_ignore_ascii_case(known))
     };
@@ -256,14 +256,14 @@ fn holds(people: &[Person], person: &Person) -> bool {
 
 /// The files of a message in words.
 pub(super) fn with(files: &[File]) -> String {
-    files::in_words(files.iter().map(|file| (file.name.as_str(), file.bytes.len())))
+    attachments::in_words(files.iter().map(|file| (file.name.as_str(), file.bytes.len())))
 }
 
 /// `with`: what goes along, in words.
 fn in_words(verb: &str, message: &NewMessage, with: &str) -> String {
     let mut everybody: Vec<Person> = message.to.clone();
     everybody.extend(message.cc.iter().chain(&message.bcc).cloned());
-    let (subject, to) = (words::title(&message.subject), words::addresses(&everybody));
-    let text = words::opening(&message.text);
+    let (subject, to) = (quoting::title(&message.subject), quoting::addresses(&everybody));
+    let text = quoting::opening(&message.text);
     format!("{verb} {subject} to {to}{with}: {text}")
 }

@@ -8,9 +8,9 @@ use super::view::{ListView, TaskView, task};
 use super::{Here, list_id};
 use crate::backend::{Change, NewTask, TaskChange};
 use crate::tools::fields::{change, emptied, given, line};
-use crate::tools::row::{Answer, Deleted};
+use crate::tools::quoting;
 use crate::tools::times::Times;
-use crate::tools::words;
+use crate::tools::tool::{Answer, Deleted};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -163,6 +163,6 @@ pub(super) async fn delete_words(here: Here, one: One) -> Result<String, ToolErr
     let before = here.keeper.task(&here.owner, &one.task_id).await?;
     let due = before.due.map(|due| format!(", due {}", times.say_due(&due)));
     let done = if before.done.is_some() { ", which is done" } else { "" };
-    let title = words::title(&before.title);
+    let title = quoting::title(&before.title);
     Ok(format!("Delete the task {title}{}{done}", due.unwrap_or_default()))
 }

@@ -7,9 +7,9 @@ use toolcrib_core::ToolError;
 use super::view::{ListView, TaskView, task};
 use super::{Here, list_id};
 use crate::backend::TaskQuery;
-use crate::tools::row::{Answer, Listing};
+use crate::tools::quoting::plain;
 use crate::tools::times::Times;
-use crate::tools::words::plain;
+use crate::tools::tool::{Answer, Listing};
 
 /// Characters of notes in a list.
 const EXCERPT: usize = 500;

@@ -1,0 +1,18 @@
+//! Mail as it travels (RFC 5322 and MIME): read into values, and written from them.
+//!
+//! Reading is `mail-parser`'s work within bounds of ours; what we write is plain text, and files
+//! beside it, so the writer is ours and small.
+
+mod address;
+mod body;
+mod decode;
+mod format_flowed;
+mod html;
+mod multipart;
+mod read;
+mod write;
+
+pub use address::{NotAnAddress, is_address};
+pub(crate) use multipart::{BYTES, MOST_BYTES, MOST_FILES, is_media};
+pub use read::{Letter, MAX_MESSAGE, NotRead, files, read};
+pub use write::{Hidden, Stamp, Unfit, for_sending, write};
